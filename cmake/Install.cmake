@@ -1,0 +1,26 @@
+# `cmake --install build/release --prefix DIR` gives the program, the library, its headers, and a CMake package:
+#     find_package(flyball REQUIRED)
+#     target_link_libraries(mine PRIVATE flyball::flyball)        and        #include <flyball/core/error.hpp>
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(FLYBALL_INSTALL_CMAKEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/flyball)
+
+install(TARGETS flyball RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Headers include each other as "core/error.hpp", a user of the library as <flyball/core/error.hpp>: both must be found.
+install(TARGETS flyball_library EXPORT flyballTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/flyball)
+install(EXPORT flyballTargets NAMESPACE flyball:: DESTINATION ${FLYBALL_INSTALL_CMAKEDIR})
+
+foreach(folder IN ITEMS ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/flyball
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "CMakeFiles" EXCLUDE)
+endforeach()
+
+configure_package_config_file(cmake/flyballConfig.cmake.in ${PROJECT_BINARY_DIR}/flyballConfig.cmake
+  INSTALL_DESTINATION ${FLYBALL_INSTALL_CMAKEDIR} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/flyballConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/flyballConfig.cmake ${PROJECT_BINARY_DIR}/flyballConfigVersion.cmake
+  cmake/FindOpenBlas.cmake DESTINATION ${FLYBALL_INSTALL_CMAKEDIR})

@@ -1,0 +1,22 @@
+# One interface target carries every compiler option, so that a module cannot forget one.
+add_library(flyball_options INTERFACE)
+target_compile_options(flyball_options INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow
+  # The same bits from every compiler: a multiply-add is fused only where a kernel asks for it.
+  -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(flyball_options INTERFACE -Wno-restrict)  # GCC 12 warns of its own std::string (PR 105651)
+endif()
+if(FLYBALL_WERROR)
+  target_compile_options(flyball_options INTERFACE -Werror)
+endif()
+if(FLYBALL_SANITIZE)
+  target_compile_options(flyball_options INTERFACE
+    -fsanitize=${FLYBALL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(flyball_options INTERFACE -fsanitize=${FLYBALL_SANITIZE})
+endif()
+if(FLYBALL_FUZZ)
+  target_compile_options(flyball_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(flyball_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+target_link_libraries(flyball_options INTERFACE Threads::Threads)

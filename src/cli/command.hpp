@@ -1,0 +1,35 @@
+// What every command of the program shares: how it is registered, where it prints, how configuration files become
+// flags.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace flyball::cli {
+
+struct Command {
+    std::string name;
+    std::string summary;  // one line in `flyball --help`
+    std::string example;  // shown at the end of `flyball NAME --help`
+    // Declares the flags and returns what to run once they are parsed.
+    std::function<std::function<ExitCode()>(CLI::App&)> declare;
+};
+
+// All commands that work. A new one is a file with one function and a line in commands.cpp.
+const std::vector<Command>& commands();
+
+Command schemes_command();
+
+// Writes to stdout and remembers failure; the program's last act is to check it.
+void print_out(std::string_view text);
+void flush_out();
+
+// The arguments of a command with the keys of its `--config FILE` put in front of them as flags. Keys of a table named
+// like the command and top-level keys count; a key that is also given as a flag gives way to the flag.
+std::vector<std::string> with_configuration(const CLI::App& app, const std::vector<std::string>& arguments);
+
+}  // namespace flyball::cli

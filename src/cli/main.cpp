@@ -1,0 +1,128 @@
+// The program: finds the command, parses its flags, turns what goes wrong into one sentence and an exit code.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <new>
+
+#include "cli/command.hpp"
+#include "core/suggest.hpp"
+#include "core/version.hpp"
+
+namespace flyball::cli {
+
+namespace {
+
+std::string program_help() {
+    std::string text =
+        "Flyball, a laboratory for normalization in transformers.\n\n"
+        "usage: flyball COMMAND [FLAGS]\n       flyball COMMAND --help\n\ncommands:\n";
+    for (const Command& command : commands()) {
+        text += fmt::format("  {:<12} {}\n", command.name, command.summary);
+    }
+    text +=
+        "\nflags:\n  --help       this page\n  --version    the version\n\n"
+        "exit codes: 0 done, 1 a verdict is bad, 2 bad usage or input, 3 a bug of ours\n\n"
+        "example:\n  flyball schemes peri-ln\n";
+    return text;
+}
+
+const Command& find_command(const std::string& name) {
+    std::vector<std::string> names;
+    for (const Command& command : commands()) {
+        if (command.name == name) {
+            return command;
+        }
+        names.push_back(command.name);
+    }
+    const std::string near = nearest(name, names);
+    throw Error(ErrorKind::usage, "cli.main", fmt::format("the unknown command {}", flyball::quoted(name)),
+                fmt::format("one of {}", fmt::join(names, ", ")),
+                near.empty() ? "see flyball --help" : fmt::format("did you mean {}?", near));
+}
+
+// CLI11 names the flag it does not know; we add the nearest that exists.
+[[noreturn]] void fail_unknown_flag(const CLI::App& app, const std::string& given) {
+    std::vector<std::string> flags;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+            flags.push_back("--" + name);
+        }
+    }
+    const std::string near = nearest(given.substr(0, given.find('=')), flags);
+    throw Error(
+        ErrorKind::usage, fmt::format("cli.{}", app.get_name()),
+        fmt::format("the unknown argument {}", flyball::quoted(given)),
+        fmt::format("one of {}", fmt::join(flags, ", ")),
+        near.empty() ? fmt::format("see flyball {} --help", app.get_name()) : fmt::format("did you mean {}?", near));
+}
+
+ExitCode run_command(const Command& command, const std::vector<std::string>& given) {
+    CLI::App app(command.summary, command.name);
+    app.get_formatter()->column_width(32);
+    app.footer("\nexample:\n  " + command.example + "\n");
+    std::string configuration;
+    const auto action = command.declare(app);
+    app.add_option("--config", configuration, "read flags from a TOML or JSON file; flags given here win")
+        ->type_name("FILE");
+    try {
+        std::vector<std::string> arguments = with_configuration(app, given);
+        std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+        app.parse(arguments);
+    } catch (const CLI::CallForHelp&) {
+        print_out(app.help("flyball " + command.name));
+        return ExitCode::done;
+    } catch (const CLI::ExtrasError&) {
+        const std::vector<std::string> rest = app.remaining();
+        fail_unknown_flag(app, rest.empty() ? "" : rest.front());
+    } catch (const CLI::ParseError& error) {
+        std::string message = error.what();
+        std::replace(message.begin(), message.end(), '\n', ' ');
+        throw Error(ErrorKind::usage, fmt::format("cli.{}", command.name), flyball::quoted(message, 200),
+                    "flags as described", fmt::format("see flyball {} --help", command.name));
+    }
+    return action();
+}
+
+ExitCode run(const std::vector<std::string>& arguments) {
+    if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+        print_out(program_help());
+        return ExitCode::done;
+    }
+    if (arguments[0] == "--version") {
+        print_out(fmt::format("flyball {}\n", version));
+        return ExitCode::done;
+    }
+    return run_command(find_command(arguments[0]), {std::next(arguments.begin()), arguments.end()});
+}
+
+int guarded(const std::vector<std::string>& arguments) {
+    try {
+        const ExitCode code = run(arguments);
+        flush_out();
+        return static_cast<int>(code);
+    } catch (const Error& error) {
+        std::fflush(stdout);
+        fmt::print(stderr, "flyball: {}\n", error.what());
+        if (!error.detail().empty()) {
+            fmt::print(stderr, "{}\n", error.detail());
+        }
+        return static_cast<int>(exit_code(error.kind()));
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "flyball: [cli.main] got too little memory, expected enough for what was asked.\n");
+        return static_cast<int>(ExitCode::bad_input);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "flyball: a bug of ours: {}\n", error.what());
+        return static_cast<int>(ExitCode::bug);
+    }
+}
+
+}  // namespace
+
+}  // namespace flyball::cli
+
+int main(int count, char** values) {
+    return flyball::cli::guarded({values + std::min(1, count), values + count});
+}

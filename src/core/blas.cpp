@@ -1,0 +1,120 @@
+#include "core/blas.hpp"
+
+#include <cblas.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+
+namespace flyball {
+
+namespace {
+
+using Get = int (*)();
+using Set = void (*)(int);
+
+struct ThreadSetting {
+    Get get = nullptr;
+    Set set = nullptr;
+};
+
+// Looked up at run time, so that any CBLAS links. OpenBLAS built on OpenMP asks OpenMP for the number on every call:
+// there openblas_set_num_threads would race between threads and be undone by the next call from another thread.
+const ThreadSetting& thread_setting() {
+    static const ThreadSetting found = [] {
+        const auto symbol = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
+        constexpr int on_openmp = 2;  // OPENBLAS_OPENMP
+        ThreadSetting setting;
+        const auto kind = reinterpret_cast<Get>(symbol("openblas_get_parallel"));
+        if (kind != nullptr && kind() == on_openmp) {
+            setting.get = reinterpret_cast<Get>(symbol("omp_get_max_threads"));
+            setting.set = reinterpret_cast<Set>(symbol("omp_set_num_threads"));
+        } else if (kind != nullptr) {
+            setting.get = reinterpret_cast<Get>(symbol("openblas_get_num_threads"));
+            setting.set = reinterpret_cast<Set>(symbol("openblas_set_num_threads"));
+        }
+        return setting.get != nullptr && setting.set != nullptr ? setting : ThreadSetting{};
+    }();
+    return found;
+}
+
+int as_int(std::size_t size, const char* what) {
+    constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+    if (size > most) {
+        throw Error(ErrorKind::resource, "core.gemm", fmt::format("{} = {}", what, size),
+                    fmt::format("at most {}", most), "split the product into blocks");
+    }
+    return static_cast<int>(size);
+}
+
+int leading(std::size_t given, std::size_t row, const char* what) {
+    if (given < row) {
+        throw Error(ErrorKind::usage, "core.gemm", fmt::format("{} = {}", what, given),
+                    fmt::format("at least {}, the length of a row", row));
+    }
+    return as_int(std::max<std::size_t>(given, 1), what);
+}
+
+CBLAS_TRANSPOSE cblas(Transpose transpose) {
+    return transpose == Transpose::yes ? CblasTrans : CblasNoTrans;
+}
+
+template <class Real, class Product>
+void checked_gemm(Product product, Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n,
+                  std::size_t k, Real alpha, const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Real beta,
+                  Real* c, std::size_t ldc) {
+    const int rows = as_int(m, "m");
+    const int columns = as_int(n, "n");
+    const int inner = as_int(k, "k");
+    const int stride_a = leading(lda, transpose_a == Transpose::yes ? m : k, "lda");
+    const int stride_b = leading(ldb, transpose_b == Transpose::yes ? k : n, "ldb");
+    const int stride_c = leading(ldc, n, "ldc");
+    if (m == 0 || n == 0) {
+        return;
+    }
+    std::optional<BlasThreads> single;
+    if (inside_parallel()) {
+        single.emplace(1);
+    }
+    product(CblasRowMajor, cblas(transpose_a), cblas(transpose_b), rows, columns, inner, alpha, a, stride_a, b,
+            stride_b, beta, c, stride_c);
+}
+
+}  // namespace
+
+void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, float alpha,
+          const float* a, std::size_t lda, const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
+    checked_gemm(cblas_sgemm, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, double alpha,
+          const double* a, std::size_t lda, const double* b, std::size_t ldb, double beta, double* c, std::size_t ldc) {
+    checked_gemm(cblas_dgemm, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+int blas_threads() {
+    const ThreadSetting& setting = thread_setting();
+    return setting.get == nullptr ? 0 : setting.get();
+}
+
+BlasThreads::BlasThreads(int count) : before_(blas_threads()) {
+    if (count < 1) {
+        throw Error(ErrorKind::usage, "core.blas_threads", fmt::format("{} threads", count), "at least 1");
+    }
+    if (before_ > 0 && before_ != count) {
+        thread_setting().set(count);
+    }
+}
+
+BlasThreads::~BlasThreads() {
+    if (before_ > 0 && blas_threads() != before_) {
+        thread_setting().set(before_);
+    }
+}
+
+}  // namespace flyball

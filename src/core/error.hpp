@@ -1,0 +1,42 @@
+// Errors of bad use and bad input.
+//
+// An Error carries three parts, so that every message reads the same way:
+//     [module.function] got X, expected Y. hint: do Z.
+// Numerical outcomes (divergence, NaN, no ODE limit) are values, never Errors. Our own bugs are asserts.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace flyball {
+
+enum class ErrorKind {
+    usage,     // a flag, a configuration key, an equation
+    input,     // the contents of a file or of an array
+    io,        // a file that cannot be opened, read or written
+    resource,  // too little memory or disk for what was asked
+};
+
+class Error : public std::runtime_error {
+  public:
+    // `where` is "module.function"; `hint` may be empty. `detail` is shown on lines of its own (a caret display).
+    Error(ErrorKind kind, std::string_view where, std::string_view got, std::string_view expected,
+          std::string_view hint = {}, std::string_view detail = {});
+
+    ErrorKind kind() const noexcept { return kind_; }
+    const std::string& detail() const noexcept { return detail_; }
+
+  private:
+    ErrorKind kind_;
+    std::string detail_;
+};
+
+// The one table of exit codes.
+enum class ExitCode : int { done = 0, bad_verdict = 1, bad_input = 2, bug = 3, interrupted = 130 };
+ExitCode exit_code(ErrorKind kind) noexcept;
+
+// Text from outside made safe to show: control characters escaped, long text cut in the middle.
+std::string quoted(std::string_view text, std::size_t longest = 80);
+
+}  // namespace flyball

@@ -1,0 +1,230 @@
+#include "core/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace flyball {
+
+namespace {
+
+std::string reason(int error) {
+    return std::generic_category().message(error);
+}
+
+[[noreturn]] void fail(std::string_view where, const std::filesystem::path& path, int error,
+                       std::string_view expected) {
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    throw Error(full ? ErrorKind::resource : ErrorKind::io, where,
+                fmt::format("{} ({})", flyball::quoted(path.string()), reason(error)), expected,
+                full ? "free some space or choose another place" : "");
+}
+
+class Descriptor {
+  public:
+    explicit Descriptor(int value) : value_(value) {}
+    ~Descriptor() {
+        if (value_ >= 0) {
+            ::close(value_);
+        }
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const { return value_; }
+
+  private:
+    int value_;
+};
+
+struct stat status_of(int descriptor, std::string_view where, const std::filesystem::path& path) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0) {
+        fail(where, path, errno, "a readable file");
+    }
+    return status;
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+    const std::filesystem::path folder = path.parent_path();
+    return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+    constexpr std::string_view where = "core.map_file";
+    // O_NONBLOCK: opening a named pipe must not wait for its other end before we refuse it.
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.get() < 0) {
+        fail(where, path, errno, "a readable file");
+    }
+    const struct stat status = status_of(file.get(), where, path);
+    if (!S_ISREG(status.st_mode)) {
+        throw Error(ErrorKind::io, where,
+                    fmt::format("{}, which is {}", flyball::quoted(path.string()),
+                                S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"),
+                    "a readable file");
+    }
+    const auto size = static_cast<std::size_t>(status.st_size);
+    if (size == 0) {
+        return;  // mmap refuses empty maps
+    }
+    void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (start == MAP_FAILED) {
+        fail(where, path, errno, "a file that can be mapped into memory");
+    }
+    bytes_ = {static_cast<const std::byte*>(start), size};
+}
+
+MappedFile::~MappedFile() {
+    if (!bytes_.empty()) {
+        ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+    }
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
+    constexpr std::string_view where = "core.read_text_file";
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) {
+        fail(where, path, errno, "a readable file");
+    }
+    const struct stat status = status_of(file.get(), where, path);
+    if (S_ISDIR(status.st_mode)) {
+        fail(where, path, EISDIR, "a readable file");
+    }
+    // The size is a hint only: it is 0 for pipes, and the file may grow while we read.
+    const auto told = static_cast<std::size_t>(std::max<off_t>(0, status.st_size));
+    constexpr std::size_t piece = 65536;
+    std::string text;
+    std::size_t used = 0;
+    while (used <= max_bytes) {
+        if (used == text.size()) {
+            const std::size_t step = used == 0 ? std::min(told, max_bytes) + 1 : std::max(piece, used / 2);
+            text.resize(used + step);
+        }
+        const ssize_t got = ::read(file.get(), text.data() + used, text.size() - used);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            fail(where, path, errno, "a readable file");
+        }
+        if (got == 0) {
+            text.resize(used);
+            return text;
+        }
+        used += static_cast<std::size_t>(got);
+    }
+    throw Error(ErrorKind::input, where,
+                fmt::format("{} with more than {} bytes", flyball::quoted(path.string()), max_bytes), "a smaller file");
+}
+
+void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written < 0) {
+            fail("core.write_file", path, errno, "a file that can be written to the end");
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
+AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
+    constexpr std::string_view where = "core.write_file";
+    constexpr std::string_view expected = "the path of a file in a writable folder";
+    struct stat status {};
+    mode_t mode = 0;
+    if (::stat(path_.c_str(), &status) == 0) {
+        if (!S_ISREG(status.st_mode)) {
+            throw Error(ErrorKind::io, where,
+                        fmt::format("{}, which is {}", flyball::quoted(path_.string()),
+                                    S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"),
+                        expected);
+        }
+        mode = status.st_mode & 07777U;
+        // Through a symbolic link the file it points to is replaced, not the link.
+        std::error_code ignored;
+        const auto real = std::filesystem::canonical(path_, ignored);
+        path_ = ignored ? path_ : real;
+    } else if (errno != ENOENT || !path_.has_filename()) {
+        fail(where, path_, errno, expected);
+    }
+    static std::atomic<std::uint64_t> counter{0};
+    do {
+        temporary_ = folder_of(path_) / fmt::format(".{}.{}-{}.tmp", path_.filename().string().substr(0, 200),
+                                                    ::getpid(), counter.fetch_add(1));
+        descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (descriptor_ < 0 && errno == EEXIST);
+    if (descriptor_ < 0) {
+        fail(where, path_, errno, expected);
+    }
+    if (mode != 0) {
+        static_cast<void>(::fchmod(descriptor_, mode));  // a nicety: the new version keeps the old permissions
+    }
+}
+
+AtomicFile::~AtomicFile() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+    if (!temporary_.empty()) {
+        ::unlink(temporary_.c_str());
+    }
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+    write_all(descriptor_, bytes, path_);
+}
+
+void AtomicFile::write(std::string_view text) {
+    write(std::as_bytes(std::span(text)));
+}
+
+void AtomicFile::commit() {
+    constexpr std::string_view where = "core.write_file";
+    constexpr std::string_view expected = "a file that can be written to the end";
+    if (::fsync(descriptor_) != 0) {
+        fail(where, path_, errno, expected);
+    }
+    if (::close(std::exchange(descriptor_, -1)) != 0) {
+        fail(where, path_, errno, expected);
+    }
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+        fail(where, path_, errno, expected);
+    }
+    temporary_.clear();
+    // The rename itself must reach the disk. Some file systems cannot sync a folder; the file is complete anyway.
+    const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() >= 0) {
+        static_cast<void>(::fsync(folder.get()));
+    }
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+    AtomicFile file(path);
+    file.write(text);
+    file.commit();
+}
+
+}  // namespace flyball

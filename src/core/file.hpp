@@ -1,0 +1,63 @@
+// Files: mapped for reading, replaced as a whole for writing.
+//
+// Promises: every failure is an Error of kind io (resource when the disk is full) that names the path and the system's
+// reason; a file written through AtomicFile is either the old one or the complete new one, also after a crash. Not
+// here: streaming formats (metrics written line by line) and locking. A mapped file that somebody else truncates while
+// it is read ends the process, as with every memory map.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace flyball {
+
+// A regular file in memory, read-only. The bytes stay where they are when the object is moved.
+class MappedFile {
+  public:
+    MappedFile() noexcept = default;
+    explicit MappedFile(const std::filesystem::path& path);
+    ~MappedFile();
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile& operator=(MappedFile&& other) noexcept;
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+
+    std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+  private:
+    std::span<const std::byte> bytes_;
+};
+
+// The whole contents; pipes and devices work too. More than max_bytes is an Error.
+std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// A new version of `path`, written to a temporary file beside it. Without commit() the destructor removes it and the
+// old version stays. Writes are not buffered: give them in large pieces.
+class AtomicFile {
+  public:
+    explicit AtomicFile(const std::filesystem::path& path);
+    ~AtomicFile();
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    void write(std::span<const std::byte> bytes);
+    void write(std::string_view text);
+
+    // Flushes to the disk and takes the place of the old version.
+    void commit();
+
+  private:
+    std::filesystem::path path_;
+    std::filesystem::path temporary_;
+    int descriptor_ = -1;
+};
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+// Writes everything to an open descriptor; `path` is for the message.
+void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);
+
+}  // namespace flyball

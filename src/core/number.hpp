@@ -1,0 +1,24 @@
+// Numbers as text, independent of the locale.
+//
+// Promises: the whole text must be one number; format_double gives the shortest text that parse_double reads back to
+// the same bits. Not here: units, hexadecimal, digit separators, and inf or nan as input (no option wants them).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace flyball {
+
+// "1e-4", ".5", "2.", "+3"; nullopt for anything else, and for values beyond the range of double (1e999, 1e-999).
+std::optional<double> parse_double(std::string_view text);
+
+// Decimal digits with an optional sign; nullopt when the value does not fit.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+
+// "0.25", "100000", "1e-4", "1e100": no padding and no plus in the exponent; whole numbers below 1e6 without one.
+// Non-finite values are "inf", "-inf" and "nan".
+std::string format_double(double value);
+
+}  // namespace flyball

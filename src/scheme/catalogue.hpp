@@ -1,0 +1,54 @@
+// The built-in schemes, as data. Nothing else in Flyball knows their names: tests, help, docs and figures walk this
+// table.
+//
+// Whether a scheme has an ODE limit and a reduced law is not listed but derived from its equation (limit.hpp).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheme/program.hpp"
+
+namespace flyball::scheme {
+
+struct ParameterHelp {
+    std::string_view name;
+    std::string_view help;
+};
+
+struct CatalogueEntry {
+    std::string_view name;
+    std::string_view title;
+    std::string_view equation;  // canonical, with readout and parameters
+    std::string_view reference;
+    std::string_view remark;
+    std::string_view initialisation;  // recommended for training
+    std::vector<ParameterHelp> parameters = {};
+    std::vector<std::string_view> aliases = {};
+    std::string_view attributes = {};  // what the text cannot say: QKV norm, weight normalisation
+    std::string_view colour = {};      // of its lines in figures
+    std::string_view dash = {};        // SVG stroke-dasharray; empty: solid
+};
+const std::vector<CatalogueEntry>& catalogue();
+
+// Proposals of the literature that are not a residual block's equation, and why.
+struct NotExpressible {
+    std::string_view name;
+    std::string_view reason;
+    std::string_view reference;
+};
+const std::vector<NotExpressible>& not_expressible();
+
+const CatalogueEntry* find_entry(std::string_view name_or_alias);
+
+// What a command line names: "peri-ln", "ngpt:alpha=1/(1+t)". Throws with the nearest name.
+struct Scheme {
+    std::string name;  // as the user wrote it; "equation" for a bare equation
+    Program program;
+    const CatalogueEntry* entry = nullptr;  // null for a bare equation
+};
+Scheme find_scheme(std::string_view name_and_settings);
+Scheme scheme_of_equation(std::string_view equation);
+
+}  // namespace flyball::scheme

@@ -1,0 +1,21 @@
+// Does an equation have an ODE limit?
+//
+// It has one iff the sub-layer is multiplied by something that vanishes with dt and N0 = S(., 0) is idempotent. The
+// first is decided from the coefficients (plan.hpp), the second by applying N0 twice to probe rows. Both may depend on
+// t (Mix-LN switches), so several times are looked at.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scheme/code.hpp"
+
+namespace flyball::scheme {
+
+// Why there is no limit, as a sentence without its full stop, or nothing. T is the final time of the run.
+std::optional<std::string> limit_problem(const Program& program, SubLayers sub_layers, double T = 10);
+
+// Why there is no reduced law, or nothing: the same for the plane. A program without a limit has no law either.
+std::optional<std::string> reduced_law_problem(const Program& program, double T = 10);
+
+}  // namespace flyball::scheme

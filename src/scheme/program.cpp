@@ -1,0 +1,54 @@
+#include "scheme/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/suggest.hpp"
+#include "scheme/evaluate.hpp"
+#include "scheme/syntax_error.hpp"
+#include "scheme/typing.hpp"
+
+namespace flyball::scheme {
+
+Program Program::with_settings(std::string_view settings) const {
+    Syntax changed = syntax_;
+    std::vector<std::string> names;
+    for (const ParameterSyntax& parameter : changed.parameters) {
+        names.push_back(parameter.name);
+    }
+    std::vector<std::string> seen;
+    for (const ParameterSyntax& setting : parse_settings(settings)) {
+        const auto found = std::find_if(changed.parameters.begin(), changed.parameters.end(),
+                                        [&](const ParameterSyntax& p) { return p.name == setting.name; });
+        if (found == changed.parameters.end()) {
+            const std::string near = nearest(setting.name, names);
+            fail_at(settings, setting.span, fmt::format("the unknown parameter {}", quoted(setting.name)),
+                    names.empty() ? "no settings: this scheme has no parameters"
+                                  : fmt::format("one of {}", fmt::join(names, ", ")),
+                    near.empty() ? "" : fmt::format("did you mean {}?", near));
+        }
+        if (std::find(seen.begin(), seen.end(), setting.name) != seen.end()) {
+            fail_at(settings, setting.span, fmt::format("{} twice", quoted(setting.name)), "every setting once");
+        }
+        seen.push_back(setting.name);
+        // Checked here for the sake of the caret; parsing the whole text below would point into text nobody wrote.
+        found->value = assign_parameter_types(settings, *setting.value);
+    }
+    return parse(print(changed));
+}
+
+std::string Program::readout_text() const {
+    return syntax_.readout == nullptr ? "x" : print(*syntax_.readout);
+}
+
+std::vector<bool> Program::decide(const Environment& env) const {
+    const Scope<double> scope{env.values(), {}};
+    std::vector<bool> decisions(conditions_.size());
+    for (std::size_t i = 0; i < decisions.size(); ++i) {
+        decisions[i] = evaluate_condition(*conditions_[i], scope);
+    }
+    return decisions;
+}
+
+}  // namespace flyball::scheme

@@ -1,0 +1,247 @@
+#include "scheme/reverse.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace flyball::scheme {
+
+namespace {
+
+std::size_t index(int reg) {
+    return static_cast<std::size_t>(reg);
+}
+
+}  // namespace
+
+template <class Real>
+ReverseStep<Real>::ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim)
+    : program_(program), sub_layers_(sub_layers), rows_(rows), dim_(dim) {}
+
+template <class Real>
+void ReverseStep<Real>::forward(const Environment& env, const std::vector<const Real*>& streams, const Real* embedding,
+                                const std::vector<Real*>& out, const BlockParameters<Real>& parameters,
+                                SubLayerFunction<Real> f) {
+    const std::vector<bool> decisions = program_.decide(env);
+    if (machine_.empty() || decisions != decisions_) {
+        decisions_ = decisions;
+        machine_.clear();
+        machine_.emplace_back(lower_block(program_, sub_layers_, decisions), rows_, dim_);
+        coefficient_learned_.clear();
+        for (const ExpressionPtr& coefficient : machine_[0].code().coefficients) {
+            coefficient_learned_.push_back(has_learned(*coefficient));
+        }
+    }
+    RowMachine<Real>& machine = machine_[0];
+    env_ = env;
+    embedding_ = embedding;
+    norms_ = parameters.norms;
+    learned_ = parameters.learned.empty() ? initial_learned(program_, machine.code(), env) : parameters.learned;
+    streams_.clear();
+    for (const Real* stream : streams) {
+        streams_.push_back({stream, nullptr});
+    }
+    std::vector<RowTarget<Real>> targets;
+    for (Real* target : out) {
+        targets.push_back({target, nullptr});
+    }
+    machine.prepare(env, Run::record, learned_, false);
+    machine.run(streams_, embedding, targets, norms_, f);
+}
+
+template <class Real>
+typename ReverseStep<Real>::SlotSums ReverseStep<Real>::empty_sums() const {
+    const Code& code = machine_[0].code();
+    SlotSums sums;
+    sums.coefficients.resize(code.coefficients.size());
+    for (std::size_t i = 0; i < sums.coefficients.size(); ++i) {
+        if (coefficient_learned_[i]) {
+            const bool channel = code.coefficients[i]->type == Type::channel;
+            sums.coefficients[i].assign(channel ? dim_ : 1, 0.0);
+        }
+    }
+    sums.norms.resize(code.norm_count);
+    for (const Instruction& instruction : code.instructions) {
+        if (instruction.norm >= 0 && !norms_.empty()) {
+            NormGradient& norm = sums.norms[index(instruction.norm)];
+            norm.gain.assign(dim_, 0.0);
+            norm.bias.assign(dim_, 0.0);
+        }
+    }
+    return sums;
+}
+
+template <class Real>
+void ReverseStep<Real>::add(const SlotSums& sums, SlotSums& total) const {
+    const auto add_vector = [](const std::vector<double>& from, std::vector<double>& to) {
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            to[i] += from[i];
+        }
+    };
+    for (std::size_t i = 0; i < sums.coefficients.size(); ++i) {
+        add_vector(sums.coefficients[i], total.coefficients[i]);
+    }
+    for (std::size_t i = 0; i < sums.norms.size(); ++i) {
+        add_vector(sums.norms[i].gain, total.norms[i].gain);
+        add_vector(sums.norms[i].bias, total.norms[i].bias);
+        total.norms[i].alpha += sums.norms[i].alpha;
+        total.norms[i].shift += sums.norms[i].shift;
+    }
+}
+
+template <class Real>
+void ReverseStep<Real>::locate_gradients(std::size_t row, Real* scratch, std::size_t block, std::vector<Real*>& grad) {
+    const Code& code = machine_[0].code();
+    const RowLayout& layout = machine_[0].layout();
+    const std::size_t offset = row * dim_;
+    grad.assign(index(code.registers), nullptr);
+    for (std::size_t r = 0; r < grad.size(); ++r) {
+        const auto slot = static_cast<std::size_t>(layout.slot[r]);
+        if (layout.placement[r] == Placement::local) {
+            grad[r] = scratch + slot * block * dim_;
+        } else if (layout.placement[r] == Placement::wide) {
+            grad[r] = grad_wide_[slot].data() + offset;
+        }
+    }
+    for (std::size_t i = 0; i < code.streams_in.size(); ++i) {
+        grad[index(code.streams_in[i])] = grad_entry_[i].data() + offset;
+    }
+    if (code.embedding >= 0) {
+        grad[index(code.embedding)] = grad_entry_.back().data() + offset;
+    }
+}
+
+template <class Real>
+void ReverseStep<Real>::reverse_combine(const Instruction& instruction, std::size_t count,
+                                        const std::vector<RowTarget<Real>>& at, const std::vector<Real*>& grad,
+                                        SlotSums& sums) const {
+    const RowKernels<Real>& kernels = row_kernels<Real>();
+    const Real* g = grad[index(instruction.out)];
+    for (const Term& term : instruction.terms) {
+        const bool ones = term.source == ones_register;
+        const auto c = static_cast<std::size_t>(term.coefficient);
+        const Real* source = ones ? nullptr : at[index(term.source)].primal;
+        if (coefficient_learned_[c]) {
+            std::vector<double>& sum = sums.coefficients[c];
+            if (machine_[0].code().coefficients[c]->type == Type::channel) {
+                kernels.dot_channels(count, dim_, g, source, sum.data());
+            } else {
+                sum[0] += kernels.dot(count * dim_, g, source);
+            }
+        }
+        if (!ones && !term.detached) {
+            RowTerm<Real> back = machine_[0].term(term, at, false, false);
+            back.source = g;
+            kernels.accumulate(count, dim_, back, grad[index(term.source)]);
+        }
+    }
+}
+
+template <class Real>
+void ReverseStep<Real>::reverse_stage(const Stage& stage, std::size_t count, const std::vector<RowTarget<Real>>& at,
+                                      const std::vector<Real*>& grad, SlotSums& sums) const {
+    const RowMachine<Real>& machine = machine_[0];
+    machine.run_stage(stage, count, at, norms_);
+    const RowKernels<Real>& kernels = row_kernels<Real>();
+    for (std::size_t i = stage.end; i-- > stage.begin;) {
+        const Instruction& instruction = machine.code().instructions[i];
+        if (instruction.kind == Instruction::Kind::combine) {
+            reverse_combine(instruction, count, at, grad, sums);
+            continue;
+        }
+        RowMapGradient gradient;
+        if (instruction.norm >= 0 && !norms_.empty()) {
+            NormGradient& norm = sums.norms[index(instruction.norm)];
+            gradient = {norm.gain.data(), norm.bias.data(), &norm.alpha, &norm.shift};
+        }
+        kernels.apply_reverse(machine.map_of(instruction, norms_), count, dim_, at[index(instruction.in)].primal,
+                              grad[index(instruction.out)], grad[index(instruction.in)], gradient);
+    }
+}
+
+template <class Real>
+void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const std::vector<Real*>& grad_streams,
+                                 Real* grad_embedding, BlockGradients& gradients, SubLayerReverse<Real> reverse) {
+    assert(!machine_.empty() && "backward without forward");
+    RowMachine<Real>& machine = machine_[0];
+    const Code& code = machine.code();
+    const RowLayout& layout = machine.layout();
+    grad_wide_.assign(index(layout.wide_slots), std::vector<Real>(rows_ * dim_, Real{0}));
+    grad_entry_.assign(code.streams_in.size() + 1, std::vector<Real>(rows_ * dim_, Real{0}));
+
+    const std::size_t block = block_rows(dim_, 3 * layout.local_slots);
+    const auto local_size = static_cast<std::size_t>(layout.local_slots) * block * dim_;
+    const std::size_t slots = row_slots(rows_, dim_);
+    std::vector<SlotSums> sums(slots, empty_sums());
+
+    std::size_t calls = 0;
+    for (const Stage& stage : code.stages) {
+        calls += stage.call >= 0 ? 1 : 0;
+    }
+    for (std::size_t s = code.stages.size(); s-- > 0;) {
+        const Stage& stage = code.stages[s];
+        const bool last = s + 1 == code.stages.size();
+        if (stage.call >= 0) {
+            const Instruction& call = code.instructions[index(stage.call)];
+            --calls;
+            std::vector<RowTarget<Real>> at;
+            std::vector<Real*> grad;
+            machine.locate(0, streams_, embedding_, nullptr, 0, at);
+            locate_gradients(0, nullptr, 0, grad);
+            std::vector<Real> grad_in(rows_ * dim_);
+            reverse(call.sub_layer, calls, at[index(call.in)].primal, grad[index(call.out)], grad_in.data());
+            Real* into = grad[index(call.in)];
+            for (std::size_t i = 0; i < grad_in.size(); ++i) {
+                into[i] += grad_in[i];
+            }
+        }
+        parallel_slots(rows_, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
+            std::vector<Real> scratch(3 * local_size);
+            std::vector<RowTarget<Real>> at;
+            std::vector<Real*> grad;
+            for (std::size_t row = begin; row < end; row += block) {
+                const std::size_t count = std::min(block, end - row);
+                machine.locate(row, streams_, embedding_, scratch.data(), block, at);
+                locate_gradients(row, scratch.data() + 2 * local_size, block, grad);
+                std::fill_n(scratch.data() + 2 * local_size, local_size, Real{0});
+                for (std::size_t i = 0; last && i < grad_out.size(); ++i) {
+                    Real* into = grad[index(code.streams_out[i])];
+                    for (std::size_t k = 0; k < count * dim_; ++k) {
+                        into[k] += grad_out[i][row * dim_ + k];
+                    }
+                }
+                reverse_stage(stage, count, at, grad, sums[slot]);
+            }
+        });
+    }
+
+    SlotSums total = empty_sums();
+    for (const SlotSums& part : sums) {
+        add(part, total);
+    }
+    if (gradients.learned.empty()) {
+        for (const std::vector<double>& values : learned_) {
+            gradients.learned.emplace_back(values.size(), 0.0);
+        }
+    }
+    chain_to_learned(code, env_, learned_, total.coefficients, gradients.learned);
+    if (gradients.norms.empty()) {
+        gradients.norms = std::move(total.norms);
+    } else {
+        SlotSums into;
+        into.norms = std::move(gradients.norms);
+        total.coefficients.clear();
+        add(total, into);
+        gradients.norms = std::move(into.norms);
+    }
+    for (std::size_t i = 0; i < grad_streams.size(); ++i) {
+        std::copy(grad_entry_[i].begin(), grad_entry_[i].end(), grad_streams[i]);
+    }
+    for (std::size_t i = 0; grad_embedding != nullptr && i < rows_ * dim_; ++i) {
+        grad_embedding[i] += grad_entry_.back()[i];
+    }
+}
+
+template class ReverseStep<float>;
+template class ReverseStep<double>;
+
+}  // namespace flyball::scheme

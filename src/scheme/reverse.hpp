@@ -1,0 +1,83 @@
+// A scheme in reverse mode on rows: gradients of streams, x0, gains and learned parameters through one block.
+//
+// forward() runs one layer and keeps what crosses calls of a sub-layer; everything inside a stage is computed again on
+// the way back, in cache. backward() walks the stages from the last to the first and asks the caller for the
+// vector-Jacobian product of each call. Sums over rows go through a fixed number of slots: the same bits on any number
+// of threads. detach( ) stops here and nowhere else.
+#pragma once
+
+#include <vector>
+
+#include "scheme/row_machine.hpp"
+
+namespace flyball::scheme {
+
+// grad_in = J(in)' grad_out for one call of a sub-layer; call counts the calls of a block from 0.
+template <class Real>
+using SubLayerReverse =
+    FunctionRef<void(SubLayer sub_layer, std::size_t call, const Real* in, const Real* grad_out, Real* grad_in)>;
+
+struct NormGradient {
+    std::vector<double> gain;  // [d]
+    std::vector<double> bias;  // [d]
+    double alpha = 0;
+    double shift = 0;
+};
+
+struct BlockGradients {
+    LearnedValues learned;            // shaped like BlockParameters::learned
+    std::vector<NormGradient> norms;  // by instance
+};
+
+template <class Real>
+class ReverseStep {
+  public:
+    ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim);
+
+    // streams, embedding: [rows, dim] each; they must stay as they are until backward() is done. out may not alias
+    // them.
+    void forward(const Environment& env, const std::vector<const Real*>& streams, const Real* embedding,
+                 const std::vector<Real*>& out, const BlockParameters<Real>& parameters, SubLayerFunction<Real> f);
+
+    // From the gradients of the outputs to those of the inputs. grad_streams are overwritten; grad_embedding (may be
+    // null) and `gradients` are added to. An empty `gradients` is given its shape.
+    void backward(const std::vector<const Real*>& grad_out, const std::vector<Real*>& grad_streams,
+                  Real* grad_embedding, BlockGradients& gradients, SubLayerReverse<Real> reverse);
+
+    // What the learned parameters were in the last forward().
+    const LearnedValues& learned() const { return learned_; }
+
+  private:
+    struct SlotSums {  // what one slot of rows adds up
+        std::vector<std::vector<double>> coefficients;
+        std::vector<NormGradient> norms;
+    };
+
+    void reverse_stage(const Stage& stage, std::size_t count, const std::vector<RowTarget<Real>>& at,
+                       const std::vector<Real*>& grad, SlotSums& sums) const;
+    void reverse_combine(const Instruction& instruction, std::size_t count, const std::vector<RowTarget<Real>>& at,
+                         const std::vector<Real*>& grad, SlotSums& sums) const;
+    void locate_gradients(std::size_t row, Real* scratch, std::size_t block, std::vector<Real*>& grad);
+    SlotSums empty_sums() const;
+    void add(const SlotSums& sums, SlotSums& total) const;
+
+    Program program_;
+    SubLayers sub_layers_;
+    std::size_t rows_;
+    std::size_t dim_;
+    std::vector<bool> decisions_;
+    std::vector<RowMachine<Real>> machine_;  // empty or one: rebuilt when a condition changes
+    std::vector<bool> coefficient_learned_;
+    Environment env_;
+    std::vector<RowPart<Real>> streams_;
+    const Real* embedding_ = nullptr;
+    LearnedValues learned_;
+    std::vector<RowMap<Real>> norms_;
+    std::vector<std::vector<Real>> grad_wide_;   // by wide slot
+    std::vector<std::vector<Real>> grad_entry_;  // by stream, then x0
+};
+
+extern template class ReverseStep<float>;
+extern template class ReverseStep<double>;
+
+}  // namespace flyball::scheme

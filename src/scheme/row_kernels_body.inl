@@ -1,0 +1,447 @@
+// Included by row_kernels_plain.cpp and row_kernels_avx2.cpp, each inside a namespace of its own: everything here has
+// internal linkage, so that no function compiled for AVX2 can be picked by the linker for the baseline.
+//
+// Vector extensions of the compiler give fixed lanes on every architecture: 4 doubles or 8 floats.
+
+template <class Real>
+struct LanesOf;
+template <>
+struct LanesOf<double> {
+    typedef double Type __attribute__((vector_size(32)));
+};
+template <>
+struct LanesOf<float> {
+    typedef float Type __attribute__((vector_size(32)));
+};
+template <class Real>
+using Lanes = typename LanesOf<Real>::Type;
+template <class Real>
+constexpr std::size_t lane_count = 32 / sizeof(Real);
+
+template <class Real>
+inline void load(Lanes<Real>& lanes, const Real* from) {
+    __builtin_memcpy(&lanes, from, sizeof(lanes));
+}
+
+// Sum over i, where lanes_at(i, term) gives lane_count terms at once and scalar_at(i) the last ones one by one. Lanes
+// go by reference: passed by value they would change the calling convention without AVX. Two accumulators hide the
+// latency of the addition; their number is fixed, so the order of summation is too.
+template <class Real, class LanesAt, class ScalarAt>
+inline Real lane_sum(std::size_t count, const LanesAt& lanes_at, const ScalarAt& scalar_at) {
+    constexpr std::size_t width = lane_count<Real>;
+    Lanes<Real> first{};
+    Lanes<Real> second{};
+    Lanes<Real> term;
+    std::size_t i = 0;
+    for (; i + 2 * width <= count; i += 2 * width) {
+        lanes_at(i, term);
+        first += term;
+        lanes_at(i + width, term);
+        second += term;
+    }
+    if (i + width <= count) {
+        lanes_at(i, term);
+        first += term;
+        i += width;
+    }
+    first += second;
+    Real total = 0;
+    for (std::size_t lane = 0; lane < width; ++lane) {
+        total += first[lane];
+    }
+    for (; i < count; ++i) {
+        total += scalar_at(i);
+    }
+    return total;
+}
+
+template <class Real>
+inline Real sum_of(const Real* a, std::size_t count) {
+    return lane_sum<Real>(
+        count, [a](std::size_t i, Lanes<Real>& x) { load(x, a + i); }, [a](std::size_t i) { return a[i]; });
+}
+
+template <class Real>
+inline Real dot_of(const Real* a, const Real* b, std::size_t count) {
+    return lane_sum<Real>(
+        count,
+        [a, b](std::size_t i, Lanes<Real>& x) {
+            Lanes<Real> y;
+            load(x, a + i);
+            load(y, b + i);
+            x *= y;
+        },
+        [a, b](std::size_t i) { return a[i] * b[i]; });
+}
+
+template <class Real>
+inline Real squares_around(const Real* a, Real mean, std::size_t count) {
+    return lane_sum<Real>(
+        count,
+        [a, mean](std::size_t i, Lanes<Real>& x) {
+            load(x, a + i);
+            x -= mean;
+            x *= x;
+        },
+        [a, mean](std::size_t i) { return (a[i] - mean) * (a[i] - mean); });
+}
+
+// ---- combine -----------------------------------------------------------------------------------------------------
+
+template <class Real>
+void combine_scalars(std::size_t count, const RowTerm<Real>* terms, std::size_t used, Real* __restrict out) {
+    const Real* a = terms[0].source;
+    const Real ca = terms[0].scale;
+    if (used == 1) {
+        for (std::size_t i = 0; i < count; ++i) {
+            out[i] = ca * a[i];
+        }
+        return;
+    }
+    const Real* b = terms[1].source;
+    const Real cb = terms[1].scale;
+    if (used == 2) {
+        for (std::size_t i = 0; i < count; ++i) {
+            out[i] = ca * a[i] + cb * b[i];
+        }
+        return;
+    }
+    const Real* c = terms[2].source;
+    const Real cc = terms[2].scale;
+    for (std::size_t i = 0; i < count; ++i) {
+        out[i] = ca * a[i] + cb * b[i] + cc * c[i];
+    }
+}
+
+template <class Real>
+void accumulate(std::size_t rows, std::size_t dim, const RowTerm<Real>& term, Real* __restrict out) {
+    const Real* __restrict source = term.source;
+    if (term.channel == nullptr) {
+        const std::size_t count = rows * dim;
+        if (source == nullptr) {
+            for (std::size_t i = 0; i < count; ++i) {
+                out[i] += term.scale;
+            }
+        } else {
+            for (std::size_t i = 0; i < count; ++i) {
+                out[i] += term.scale * source[i];
+            }
+        }
+        return;
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+        Real* __restrict o = out + row * dim;
+        if (source == nullptr) {
+            for (std::size_t k = 0; k < dim; ++k) {
+                o[k] += term.channel[k];
+            }
+        } else {
+            const Real* __restrict s = source + row * dim;
+            for (std::size_t k = 0; k < dim; ++k) {
+                o[k] += term.channel[k] * s[k];
+            }
+        }
+    }
+}
+
+template <class Real>
+void combine(std::size_t rows, std::size_t dim, const RowTerm<Real>* terms, std::size_t count, Real* out) {
+    std::size_t fused = 0;
+    while (fused < count && fused < 3 && terms[fused].source != nullptr && terms[fused].channel == nullptr) {
+        ++fused;
+    }
+    if (fused == 0) {
+        for (std::size_t i = 0; i < rows * dim; ++i) {
+            out[i] = 0;
+        }
+    } else {
+        combine_scalars(rows * dim, terms, fused, out);
+    }
+    for (std::size_t i = fused; i < count; ++i) {
+        accumulate(rows, dim, terms[i], out);
+    }
+}
+
+// ---- sphere, rms, centred -----------------------------------------------------------------------------------------
+
+// u = ((x - mean) * before) * inverse. `before` is 1 except for rows whose squares overflow or vanish.
+template <class Real>
+struct RowScale {
+    Real mean = 0;
+    Real before = 1;
+    Real inverse = 0;
+};
+
+template <class Real>
+Real largest_of(const Real* x, Real mean, std::size_t dim) {
+    Real largest = 0;
+    for (std::size_t k = 0; k < dim; ++k) {
+        const Real size = __builtin_fabs(static_cast<double>(x[k] - mean)) > static_cast<double>(largest)
+                              ? static_cast<Real>(__builtin_fabs(static_cast<double>(x[k] - mean)))
+                              : largest;
+        largest = size;
+    }
+    return largest;
+}
+
+template <class Real>
+RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim) {
+    RowScale<Real> scale;
+    const Real count = static_cast<Real>(dim);
+    Real squares = 0;
+    if (map.function == RowFunction::centred) {
+        scale.mean = sum_of(x, dim) / count;
+        squares = squares_around(x, scale.mean, dim);
+    } else {
+        squares = dot_of(x, x, dim);
+    }
+    const Real divisor = map.function == RowFunction::sphere ? Real{1} : count;
+    if (map.eps > 0) {
+        scale.inverse = 1 / static_cast<Real>(__builtin_sqrt(static_cast<double>(squares / divisor + map.eps)));
+        return scale;
+    }
+    constexpr Real tiny = sizeof(Real) == 8 ? static_cast<Real>(1e-280) : static_cast<Real>(1e-30);
+    constexpr Real huge = sizeof(Real) == 8 ? static_cast<Real>(1e280) : static_cast<Real>(1e30);
+    if (!(squares > tiny && squares < huge)) {
+        const Real largest = largest_of(x, scale.mean, dim);
+        if (largest == 0 && squares == 0) {
+            return scale;  // a zero row stays zero
+        }
+        if (squares == squares && largest > 0) {  // not NaN
+            scale.before = 1 / largest;
+            squares = 0;
+            for (std::size_t k = 0; k < dim; ++k) {
+                const Real c = (x[k] - scale.mean) / largest;
+                squares += c * c;
+            }
+        }
+    }
+    const Real spread = static_cast<Real>(__builtin_sqrt(static_cast<double>(squares / divisor)));
+    if (map.function == RowFunction::centred) {
+        // A constant row leaves rounding errors of the mean: that is zero, not a direction.
+        constexpr Real rounding = 8 * std::numeric_limits<Real>::epsilon();
+        const double level =
+            __builtin_fabs(static_cast<double>(scale.mean * scale.before)) * static_cast<double>(rounding);
+        if (static_cast<double>(spread) <= level) {
+            return RowScale<Real>{scale.mean, 1, 0};
+        }
+    }
+    scale.inverse = 1 / spread;
+    return scale;
+}
+
+template <class Real>
+void finish_row(const RowMap<Real>& map, std::size_t dim, Real* __restrict u) {
+    if (map.gain != nullptr) {
+        for (std::size_t k = 0; k < dim; ++k) {
+            u[k] *= map.gain[k];
+        }
+    }
+    if (map.bias != nullptr) {
+        for (std::size_t k = 0; k < dim; ++k) {
+            u[k] += map.bias[k];
+        }
+    }
+}
+
+template <class Real>
+void direction(const RowScale<Real>& scale, const Real* x, std::size_t dim, Real* __restrict u) {
+    if (scale.before == 1) {
+        for (std::size_t k = 0; k < dim; ++k) {
+            u[k] = (x[k] - scale.mean) * scale.inverse;
+        }
+        return;
+    }
+    const Real largest = 1 / scale.before;
+    for (std::size_t k = 0; k < dim; ++k) {
+        u[k] = (x[k] - scale.mean) / largest * scale.inverse;
+    }
+}
+
+// The symmetric Jacobian of c/sqrt(m(c^2)+eps) applied to v:  (v - mean(v) - u m(u v)) / sqrt(..), mean only when
+// centred.
+template <class Real>
+void jacobian(const RowMap<Real>& map, const RowScale<Real>& scale, std::size_t dim, const Real* u, const Real* v,
+              Real* __restrict out) {
+    const Real count = static_cast<Real>(dim);
+    const Real divisor = map.function == RowFunction::sphere ? Real{1} : count;
+    const Real mean = map.function == RowFunction::centred ? sum_of(v, dim) / count : Real{0};
+    const Real along = dot_of(u, v, dim) / divisor;
+    const Real inverse = scale.inverse * scale.before;
+    for (std::size_t k = 0; k < dim; ++k) {
+        out[k] = (v[k] - mean - u[k] * along) * inverse;
+    }
+}
+
+// ---- the maps ------------------------------------------------------------------------------------------------------
+
+template <class Real>
+void curve(const RowMap<Real>& map, std::size_t count, const Real* in, Real* __restrict out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        out[i] = map.alpha * in[i] + map.shift;
+    }
+    if (map.function == RowFunction::tanh) {
+        tanh_all(count, out);
+    } else {
+        erf_all(count, out);
+    }
+}
+
+// Derivative of the curve with respect to alpha*x + shift, from its argument and value.
+template <class Real>
+void curve_slope(const RowMap<Real>& map, std::size_t count, const Real* in, const Real* value,
+                 Real* __restrict slope) {
+    if (map.function == RowFunction::tanh) {
+        for (std::size_t i = 0; i < count; ++i) {
+            slope[i] = 1 - value[i] * value[i];
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const Real z = map.alpha * in[i] + map.shift;
+        slope[i] = -z * z;
+    }
+    exp_all(count, slope);
+    const Real two_over_root_pi = static_cast<Real>(1.1283791670955125739);
+    for (std::size_t i = 0; i < count; ++i) {
+        slope[i] *= two_over_root_pi;
+    }
+}
+
+constexpr std::size_t strip = 256;  // rows of any width are worked on in pieces of this many numbers, on the stack
+
+template <class Real>
+void apply(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, Real* out) {
+    const bool is_curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
+    if (is_curve) {
+        curve(map, rows * dim, in, out);
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (!is_curve) {
+            const Real* x = in + row * dim;
+            direction(scale_of(map, x, dim), x, dim, out + row * dim);
+        }
+        finish_row(map, dim, out + row * dim);
+    }
+}
+
+template <class Real>
+void apply_dual(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, const Real* slope_in,
+                Real* out, Real* slope_out) {
+    const bool is_curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
+    if (is_curve) {
+        curve(map, rows * dim, in, out);
+        curve_slope(map, rows * dim, in, out, slope_out);
+        for (std::size_t i = 0; i < rows * dim; ++i) {
+            slope_out[i] *= map.alpha * slope_in[i];
+        }
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+        Real* u = out + row * dim;
+        Real* du = slope_out + row * dim;
+        if (!is_curve) {
+            const Real* x = in + row * dim;
+            const RowScale<Real> scale = scale_of(map, x, dim);
+            direction(scale, x, dim, u);
+            jacobian(map, scale, dim, u, slope_in + row * dim, du);
+        }
+        if (map.gain != nullptr) {
+            for (std::size_t k = 0; k < dim; ++k) {
+                du[k] *= map.gain[k];
+            }
+        }
+        finish_row(map, dim, u);
+    }
+}
+
+template <class Real>
+void dot_channels(std::size_t rows, std::size_t dim, const Real* a, const Real* b, double* sums) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        const Real* x = a + row * dim;
+        const Real* y = b == nullptr ? nullptr : b + row * dim;
+        for (std::size_t k = 0; k < dim; ++k) {
+            sums[k] += static_cast<double>(y == nullptr ? x[k] : x[k] * y[k]);
+        }
+    }
+}
+
+template <class Real>
+double dot(std::size_t count, const Real* a, const Real* b) {
+    double total = 0;
+    for (std::size_t begin = 0; begin < count; begin += strip) {
+        const std::size_t size = count - begin < strip ? count - begin : strip;
+        total += static_cast<double>(b == nullptr ? sum_of(a + begin, size) : dot_of(a + begin, b + begin, size));
+    }
+    return total;
+}
+
+// One row of a norm: grad_in += gain-weighted Jacobian; the Jacobian is symmetric, so it is its own transpose.
+// `room` holds 3*dim numbers.
+template <class Real>
+void norm_row_reverse(const RowMap<Real>& map, std::size_t dim, const Real* x, const Real* g, Real* __restrict grad_in,
+                      const RowMapGradient& gradient, Real* room) {
+    Real* u = room;
+    Real* v = room + dim;
+    Real* jv = room + 2 * dim;
+    const RowScale<Real> scale = scale_of(map, x, dim);
+    direction(scale, x, dim, u);
+    for (std::size_t k = 0; k < dim; ++k) {
+        v[k] = map.gain == nullptr ? g[k] : g[k] * map.gain[k];
+    }
+    jacobian(map, scale, dim, u, v, jv);
+    for (std::size_t k = 0; k < dim; ++k) {
+        grad_in[k] += jv[k];
+    }
+    if (gradient.gain != nullptr) {
+        dot_channels(1, dim, g, u, gradient.gain);
+    }
+}
+
+template <class Real>
+void curve_row_reverse(const RowMap<Real>& map, std::size_t dim, const Real* x, const Real* g, Real* __restrict grad_in,
+                       const RowMapGradient& gradient, Real* room) {
+    Real* value = room;
+    Real* slope = room + dim;
+    curve(map, dim, x, value);
+    curve_slope(map, dim, x, value, slope);
+    if (gradient.gain != nullptr) {
+        dot_channels(1, dim, g, value, gradient.gain);
+    }
+    for (std::size_t k = 0; k < dim; ++k) {
+        slope[k] *= map.gain == nullptr ? g[k] : g[k] * map.gain[k];
+        grad_in[k] += map.alpha * slope[k];
+    }
+    if (gradient.alpha != nullptr) {
+        *gradient.alpha += dot(dim, slope, x);
+    }
+    if (gradient.shift != nullptr) {
+        *gradient.shift += dot<Real>(dim, slope, nullptr);
+    }
+}
+
+template <class Real>
+void apply_reverse(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, const Real* grad_out,
+                   Real* grad_in, const RowMapGradient& gradient) {
+    const bool is_curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
+    Real small_room[3 * strip];
+    Real* room = 3 * dim <= 3 * strip ? small_room : new Real[3 * dim];
+    for (std::size_t row = 0; row < rows; ++row) {
+        const Real* x = in + row * dim;
+        const Real* g = grad_out + row * dim;
+        if (is_curve) {
+            curve_row_reverse(map, dim, x, g, grad_in + row * dim, gradient, room);
+        } else {
+            norm_row_reverse(map, dim, x, g, grad_in + row * dim, gradient, room);
+        }
+    }
+    if (gradient.bias != nullptr) {
+        dot_channels<Real>(rows, dim, grad_out, nullptr, gradient.bias);
+    }
+    if (room != small_room) {
+        delete[] room;
+    }
+}
+
+template <class Real>
+constexpr RowKernels<Real> table = {combine<Real>,       accumulate<Real>, apply<Real>,       apply_dual<Real>,
+                                    apply_reverse<Real>, dot<Real>,        dot_channels<Real>};

@@ -1,0 +1,47 @@
+// The row kernels for the baseline instruction set of the architecture.
+#include <cmath>
+#include <limits>
+
+#include "scheme/row_kernels.hpp"
+#include "scheme/row_kernels_tables.hpp"
+
+namespace flyball::scheme {
+
+namespace {
+
+template <class Real>
+void tanh_all(std::size_t count, Real* x) {
+    for (std::size_t i = 0; i < count; ++i) {
+        x[i] = std::tanh(x[i]);
+    }
+}
+template <class Real>
+void erf_all(std::size_t count, Real* x) {
+    for (std::size_t i = 0; i < count; ++i) {
+        x[i] = std::erf(x[i]);
+    }
+}
+template <class Real>
+void exp_all(std::size_t count, Real* x) {
+    for (std::size_t i = 0; i < count; ++i) {
+        x[i] = std::exp(x[i]);
+    }
+}
+
+#include "scheme/row_kernels_body.inl"
+
+}  // namespace
+
+const RowKernels<double> row_kernels_plain_double = table<double>;
+const RowKernels<float> row_kernels_plain_float = table<float>;
+
+template <>
+const RowKernels<double>& row_kernels<double>(Isa isa) {
+    return isa == Isa::avx2 ? row_kernels_avx2_double : row_kernels_plain_double;
+}
+template <>
+const RowKernels<float>& row_kernels<float>(Isa isa) {
+    return isa == Isa::avx2 ? row_kernels_avx2_float : row_kernels_plain_float;
+}
+
+}  // namespace flyball::scheme

@@ -1,0 +1,14 @@
+// The kernel tables that row_kernels() chooses from. On other architectures than x86-64 the AVX2 tables are the plain
+// ones.
+#pragma once
+
+#include "scheme/row_kernels.hpp"
+
+namespace flyball::scheme {
+
+extern const RowKernels<double> row_kernels_plain_double;
+extern const RowKernels<float> row_kernels_plain_float;
+extern const RowKernels<double> row_kernels_avx2_double;
+extern const RowKernels<float> row_kernels_avx2_float;
+
+}  // namespace flyball::scheme

@@ -1,0 +1,141 @@
+#include "scheme/rows.hpp"
+
+#include <cassert>
+
+namespace flyball::scheme {
+
+namespace {
+
+template <class Real>
+std::vector<RowPart<Real>> parts(const std::vector<std::vector<Real>>& primal,
+                                 const std::vector<std::vector<Real>>* slope = nullptr) {
+    std::vector<RowPart<Real>> result(primal.size());
+    for (std::size_t i = 0; i < primal.size(); ++i) {
+        result[i] = {primal[i].data(), slope == nullptr ? nullptr : (*slope)[i].data()};
+    }
+    return result;
+}
+
+template <class Real>
+std::vector<RowTarget<Real>> targets(std::vector<std::vector<Real>>* primal, std::vector<std::vector<Real>>* slope) {
+    std::vector<RowTarget<Real>> result(primal != nullptr ? primal->size() : slope->size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        result[i] = {primal == nullptr ? nullptr : (*primal)[i].data(),
+                     slope == nullptr ? nullptr : (*slope)[i].data()};
+    }
+    return result;
+}
+
+template <class Real>
+void reshape(std::vector<std::vector<Real>>& streams, std::size_t count, std::size_t size) {
+    streams.resize(count);
+    for (auto& stream : streams) {
+        stream.resize(size);
+    }
+}
+
+// A plan without a problem never calls the sub-layer of a projection.
+constexpr auto never_called = [](SubLayer, const auto*, auto*) { assert(false && "a projection called a sub-layer"); };
+
+}  // namespace
+
+template <class Real>
+State<Real> State<Real>::start(const Program& program, std::size_t rows, std::size_t dim, std::vector<Real> embedding) {
+    assert(embedding.size() == rows * dim);
+    State state{rows, dim, {}, std::move(embedding)};
+    state.streams.assign(program.stream_count(), state.embedding);
+    return state;
+}
+
+template <class Real>
+RowStep<Real>::RowStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim)
+    : program_(program), sub_layers_(sub_layers), rows_(rows), dim_(dim) {}
+
+template <class Real>
+RowMachine<Real>& RowStep<Real>::block_machine(const Environment& env) {
+    const std::vector<bool> decisions = program_.decide(env);
+    for (Variant& variant : blocks_) {
+        if (variant.decisions == decisions) {
+            return variant.machine;
+        }
+    }
+    blocks_.push_back({decisions, RowMachine<Real>(lower_block(program_, sub_layers_, decisions), rows_, dim_)});
+    return blocks_.back().machine;
+}
+
+template <class Real>
+RowMachine<Real>& RowStep<Real>::readout_machine(const Environment& env) {
+    const std::vector<bool> decisions = program_.decide(env);
+    for (Variant& variant : readouts_) {
+        if (variant.decisions == decisions) {
+            return variant.machine;
+        }
+    }
+    readouts_.push_back({decisions, RowMachine<Real>(lower_readout(program_, decisions), rows_, dim_)});
+    return readouts_.back().machine;
+}
+
+template <class Real>
+void RowStep<Real>::layer(const Environment& env, State<Real>& state, SubLayerFunction<Real> f,
+                          const BlockParameters<Real>& parameters) {
+    RowMachine<Real>& machine = block_machine(env);
+    machine.prepare(env, Run::values,
+                    parameters.learned.empty() ? initial_learned(program_, machine.code(), env) : parameters.learned,
+                    false);
+    machine.run(parts(state.streams), state.embedding.data(), targets<Real>(&state.streams, nullptr), parameters.norms,
+                f);
+}
+
+template <class Real>
+std::optional<std::string> RowStep<Real>::project(const Environment& env, State<Real>& state) {
+    RowMachine<Real>& machine = block_machine(env);
+    machine.prepare(env, Run::projection, initial_learned(program_, machine.code(), env), false);
+    if (machine.plan().problem) {
+        return machine.plan().problem;
+    }
+    machine.run(parts(state.streams), state.embedding.data(), targets<Real>(&state.streams, nullptr), {}, never_called);
+    return std::nullopt;
+}
+
+template <class Real>
+std::optional<std::string> RowStep<Real>::velocity(const Environment& env, const State<Real>& state,
+                                                   SubLayerFunction<Real> f, std::vector<std::vector<Real>>& slopes) {
+    RowMachine<Real>& machine = block_machine(env);
+    const LearnedValues learned = initial_learned(program_, machine.code(), env);
+    const std::size_t count = state.streams.size();
+    reshape(middle_primal_, count, rows_ * dim_);
+    reshape(middle_slope_, count, rows_ * dim_);
+    reshape(slopes, count, rows_ * dim_);
+
+    machine.prepare(env, Run::derivative, learned, false);
+    if (machine.plan().problem) {
+        return machine.plan().problem;
+    }
+    machine.run(parts(state.streams), state.embedding.data(), targets<Real>(&middle_primal_, &middle_slope_), {}, f);
+
+    machine.prepare(env, Run::projection, learned, true);
+    if (machine.plan().problem) {
+        return machine.plan().problem;
+    }
+    machine.run(parts(middle_primal_, &middle_slope_), state.embedding.data(), targets<Real>(nullptr, &slopes), {},
+                never_called);
+    return std::nullopt;
+}
+
+template <class Real>
+void RowStep<Real>::readout(const Environment& env, const State<Real>& state, std::vector<Real>& out,
+                            const BlockParameters<Real>& parameters) {
+    RowMachine<Real>& machine = readout_machine(env);
+    machine.prepare(env, Run::values,
+                    parameters.learned.empty() ? initial_learned(program_, machine.code(), env) : parameters.learned,
+                    false);
+    out.resize(rows_ * dim_);
+    machine.run(parts(state.streams), state.embedding.data(), {{out.data(), nullptr}}, parameters.norms, never_called);
+}
+
+template struct State<float>;
+template struct State<double>;
+template class RowStep<float>;
+template class RowStep<double>;
+
+}  // namespace flyball::scheme

@@ -1,0 +1,76 @@
+// A scheme on vectors: one layer, its velocity in the limit dt -> 0, its manifold, its readout.
+//
+//     layer       x <- S(x, dt)                         one whole block on all streams
+//     N0          x <- S(x, 0)                          the projection to the manifold the limit lives on
+//     velocity    d/d(dt) of N0(S(x, dt)) at dt = 0      exact, by dual numbers
+//
+// The derivative of S alone is wrong when a stream is normalised anywhere but outermost (norm(x) + dt*f(norm(x))),
+// hence the N0 around it; layers with dt -> 0 are the arbiter in the tests. "No limit" is an answer, given as a
+// sentence.
+//
+// Not here: what a sub-layer computes. The caller passes it as a function of all rows.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheme/row_machine.hpp"
+
+namespace flyball::scheme {
+
+template <class Real>
+struct State {
+    std::size_t rows = 0;
+    std::size_t dim = 0;
+    std::vector<std::vector<Real>> streams;  // [streams][rows, dim], in the order of Program::streams()
+    std::vector<Real> embedding;             // [rows, dim]: x0
+
+    // Every stream starts at the embedding.
+    static State start(const Program& program, std::size_t rows, std::size_t dim, std::vector<Real> embedding);
+};
+
+template <class Real>
+class RowStep {
+  public:
+    RowStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim);
+
+    void layer(const Environment& env, State<Real>& state, SubLayerFunction<Real> f,
+               const BlockParameters<Real>& parameters = {});
+
+    // These return why there is no limit, or nothing. `env.dt` is ignored: dt is 0 here.
+    std::optional<std::string> project(const Environment& env, State<Real>& state);
+    // slopes: [streams][rows, dim]. Expects a state on the manifold (project it first); calls f once per call in the
+    // text.
+    std::optional<std::string> velocity(const Environment& env, const State<Real>& state, SubLayerFunction<Real> f,
+                                        std::vector<std::vector<Real>>& slopes);
+
+    // out: [rows, dim], the readout after the last block.
+    void readout(const Environment& env, const State<Real>& state, std::vector<Real>& out,
+                 const BlockParameters<Real>& parameters = {});
+
+  private:
+    struct Variant {  // the code for one outcome of the conditions
+        std::vector<bool> decisions;
+        RowMachine<Real> machine;
+    };
+    RowMachine<Real>& block_machine(const Environment& env);
+    RowMachine<Real>& readout_machine(const Environment& env);
+
+    Program program_;
+    SubLayers sub_layers_;
+    std::size_t rows_;
+    std::size_t dim_;
+    std::deque<Variant> blocks_;
+    std::deque<Variant> readouts_;
+    std::vector<std::vector<Real>> middle_primal_;  // between S and N0
+    std::vector<std::vector<Real>> middle_slope_;
+};
+
+extern template struct State<float>;
+extern template struct State<double>;
+extern template class RowStep<float>;
+extern template class RowStep<double>;
+
+}  // namespace flyball::scheme

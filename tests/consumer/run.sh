@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# run.sh BUILD_DIRECTORY COMPILER: installs that build to a temporary prefix, then builds and runs a project that uses it.
+set -euo pipefail
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+build=$1
+compiler=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+cmake -S "$here" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler"
+cmake --build "$work/build"
+"$work/build/consumer"
+
+# What was installed must not know where it was built.
+if grep -rIl -e "$build" "$work/prefix"; then
+    echo "the files above, once installed, still name the build directory $build"
+    exit 1
+fi
+"$work/prefix/bin/flyball" --version

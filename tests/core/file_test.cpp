@@ -1,0 +1,171 @@
+#include "core/file.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+#include <utility>
+
+#include "support.hpp"
+
+namespace flyball {
+namespace {
+
+using test::TemporaryFolder;
+
+std::string text_of(const MappedFile& file) {
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+TEST(MappedFile, ShowsTheContents) {
+    const TemporaryFolder folder;
+    const MappedFile file(folder.put("a", std::string("hello\0world", 11)));
+    EXPECT_EQ(text_of(file), std::string("hello\0world", 11));
+}
+
+TEST(MappedFile, AnEmptyFileIsEmpty) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(MappedFile(folder.put("a", "")).bytes().empty());
+}
+
+TEST(MappedFile, MovingKeepsTheBytesInPlace) {
+    const TemporaryFolder folder;
+    MappedFile first(folder.put("a", "abc"));
+    const std::byte* const address = first.bytes().data();
+    MappedFile second(std::move(first));
+    EXPECT_EQ(second.bytes().data(), address);
+    MappedFile third;
+    third = std::move(second);
+    EXPECT_EQ(text_of(third), "abc");
+}
+
+TEST(MappedFile, RefusesWhatIsNotAReadableFile) {
+    const TemporaryFolder folder;
+    EXPECT_ERROR(MappedFile(folder.path() / "missing"), "No such file");
+    EXPECT_ERROR(MappedFile(folder.path()), "a directory");
+    const auto pipe = folder.path() / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_ERROR(MappedFile(pipe), "not a regular file");
+    if (geteuid() != 0) {
+        const auto locked = folder.put("locked", "x");
+        ASSERT_EQ(chmod(locked.c_str(), 0), 0);
+        EXPECT_ERROR(MappedFile(locked), "Permission denied");
+    }
+    EXPECT_EQ(test::error_of([&] { MappedFile(folder.path() / "missing"); }).kind, ErrorKind::io);
+}
+
+TEST(ReadTextFile, ReadsUpToTheLimit) {
+    const TemporaryFolder folder;
+    const auto path = folder.put("a", "12345");
+    EXPECT_EQ(read_text_file(path, 5), "12345");
+    EXPECT_EQ(read_text_file(path, 1000), "12345");
+    EXPECT_ERROR(read_text_file(path, 4), "more than 4 bytes");
+    EXPECT_EQ(read_text_file(folder.put("b", ""), 0), "");
+    const std::string large(300'000, 'x');
+    EXPECT_EQ(read_text_file(folder.put("c", large), 1'000'000), large);
+}
+
+TEST(ReadTextFile, ReadsPipes) {
+    const TemporaryFolder folder;
+    const auto pipe = folder.path() / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    const std::string large(200'000, 'y');
+    std::thread writer([&] { std::ofstream(pipe) << large; });
+    EXPECT_EQ(read_text_file(pipe, 1'000'000), large);
+    writer.join();
+}
+
+TEST(ReadTextFile, RefusesWhatCannotBeRead) {
+    const TemporaryFolder folder;
+    EXPECT_ERROR(read_text_file(folder.path() / "missing", 10), "missing");
+    EXPECT_ERROR(read_text_file(folder.path(), 10), "directory");
+    EXPECT_ERROR(read_text_file("/dev/zero", 100'000), "more than 100000 bytes");
+}
+
+TEST(AtomicFile, ReplacesOnlyOnCommit) {
+    const TemporaryFolder folder;
+    const auto path = folder.put("a", "old");
+    {
+        AtomicFile file(path);
+        file.write("new");
+        EXPECT_EQ(folder.get("a"), "old");
+        EXPECT_EQ(folder.files(), 2U);
+    }
+    EXPECT_EQ(folder.get("a"), "old") << "without commit the old version stays";
+    EXPECT_EQ(folder.files(), 1U) << "and nothing is left behind";
+    {
+        AtomicFile file(path);
+        file.write("new ");
+        file.write("text");
+        file.commit();
+    }
+    EXPECT_EQ(folder.get("a"), "new text");
+    EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(AtomicFile, WritersOfTheSamePathDoNotMix) {
+    const TemporaryFolder folder;
+    AtomicFile first(folder.path() / "a");
+    AtomicFile second(folder.path() / "a");
+    first.write("first");
+    second.write("second");
+    second.commit();
+    first.commit();
+    EXPECT_EQ(folder.get("a"), "first");
+}
+
+TEST(AtomicFile, KeepsPermissionsAndFollowsLinks) {
+    const TemporaryFolder folder;
+    const auto path = folder.put("a", "old");
+    ASSERT_EQ(chmod(path.c_str(), 0640), 0);
+    std::filesystem::create_symlink("a", folder.path() / "link");
+    write_file_atomically(folder.path() / "link", "new");
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "link"));
+    EXPECT_EQ(folder.get("a"), "new");
+    struct stat status {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0640U);
+}
+
+TEST(AtomicFile, NewFilesHaveTheUsualPermissions) {
+    const TemporaryFolder folder;
+    const mode_t before = umask(022);
+    write_file_atomically(folder.path() / "a", "x");
+    umask(before);
+    struct stat status {};
+    ASSERT_EQ(stat((folder.path() / "a").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0644U);
+}
+
+TEST(AtomicFile, RefusesWhatCannotBeAFile) {
+    const TemporaryFolder folder;
+    EXPECT_ERROR(write_file_atomically(folder.path(), "x"), "a directory");
+    EXPECT_ERROR(write_file_atomically(folder.path() / "no" / "file", "x"), "No such file");
+    EXPECT_ERROR(write_file_atomically(folder.put("a", "x") / "b", "x"), "Not a directory");
+    EXPECT_ERROR(write_file_atomically("/dev/null", "x"), "not a regular file");
+    EXPECT_ERROR(write_file_atomically("", "x"), "No such file");
+    EXPECT_ERROR(write_file_atomically("/proc/flyball", "x"), "expected the path of a file in a writable folder");
+    if (geteuid() != 0) {
+        ASSERT_EQ(chmod(folder.path().c_str(), 0500), 0);
+        EXPECT_ERROR(write_file_atomically(folder.path() / "c", "x"), "Permission denied");
+        ASSERT_EQ(chmod(folder.path().c_str(), 0700), 0);
+    }
+}
+
+TEST(WriteAll, AFullDiskIsAShortageOfResources) {
+    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (full < 0) {
+        GTEST_SKIP() << "no /dev/full here";
+    }
+    const std::string text = "x";
+    const auto caught = test::error_of([&] { write_all(full, std::as_bytes(std::span(text)), "result.csv"); });
+    close(full);
+    EXPECT_EQ(caught.kind, ErrorKind::resource);
+    EXPECT_TRUE(caught.has("'result.csv' (No space left on device)")) << caught.text;
+    EXPECT_TRUE(caught.has("hint: free some space")) << caught.text;
+}
+
+}  // namespace
+}  // namespace flyball

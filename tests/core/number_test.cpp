@@ -1,0 +1,85 @@
+#include "core/number.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <clocale>
+#include <cmath>
+#include <limits>
+
+#include "core/random.hpp"
+
+namespace flyball {
+namespace {
+
+TEST(Number, ReadsTheFormsPeopleType) {
+    EXPECT_EQ(parse_double("1e-4"), 1e-4);
+    EXPECT_EQ(parse_double(".5"), 0.5);
+    EXPECT_EQ(parse_double("2."), 2.0);
+    EXPECT_EQ(parse_double("+3"), 3.0);
+    EXPECT_EQ(parse_double("-.25E+1"), -2.5);
+    EXPECT_EQ(parse_double("1E5"), 1e5);
+    EXPECT_EQ(parse_double("5e-324"), std::numeric_limits<double>::denorm_min());
+    EXPECT_TRUE(std::signbit(parse_double("-0").value()));
+}
+
+TEST(Number, RefusesWhatIsNotOneNumber) {
+    for (const char* text :
+         {"",  " ", "1 ", " 1", "1x",  "1,5", "0x10", "inf", "-inf", "nan",   "infinity", "NaN",    "+",
+          "-", ".", "e5", "1e", "1e+", "--1", "+-1",  "-+1", "++1",  "1e999", "-1e999",   "1e-999", "1_000"}) {
+        EXPECT_EQ(parse_double(text), std::nullopt) << text;
+    }
+    EXPECT_EQ(parse_double(std::string_view("1\0", 2)), std::nullopt);
+}
+
+TEST(Number, IntegersMustFit) {
+    EXPECT_EQ(parse_integer("42"), 42);
+    EXPECT_EQ(parse_integer("+7"), 7);
+    EXPECT_EQ(parse_integer("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
+    for (const char* text : {"", "9223372036854775808", "1.0", "1e3", "0x1", " 1", "1 ", "+-1", "+", "-"}) {
+        EXPECT_EQ(parse_integer(text), std::nullopt) << text;
+    }
+}
+
+TEST(Number, FormatsWithoutPaddingAndPlus) {
+    EXPECT_EQ(format_double(1e-4), "1e-4");
+    EXPECT_EQ(format_double(1e-10), "1e-10");
+    EXPECT_EQ(format_double(1e100), "1e100");
+    EXPECT_EQ(format_double(-2.5e-300), "-2.5e-300");
+    EXPECT_EQ(format_double(0.25), "0.25");
+    EXPECT_EQ(format_double(100000), "100000");
+    EXPECT_EQ(format_double(-300000), "-300000");
+    EXPECT_EQ(format_double(1e6), "1e6");
+    EXPECT_EQ(format_double(0.1), "0.1");
+    EXPECT_EQ(format_double(0), "0");
+    EXPECT_EQ(format_double(-0.0), "-0");
+    EXPECT_EQ(format_double(std::numeric_limits<double>::infinity()), "inf");
+    EXPECT_EQ(format_double(-std::numeric_limits<double>::infinity()), "-inf");
+    EXPECT_EQ(format_double(std::nan("")), "nan");
+}
+
+TEST(Number, EveryDoubleReadsBackToTheSameBits) {
+    const Random random(1, 2);
+    for (std::uint64_t i = 0; i < 100'000; ++i) {
+        const double value = std::bit_cast<double>(random.bits(i));
+        if (!std::isfinite(value)) {
+            continue;
+        }
+        const auto back = parse_double(format_double(value));
+        ASSERT_TRUE(back.has_value()) << format_double(value);
+        ASSERT_EQ(std::bit_cast<std::uint64_t>(*back), random.bits(i)) << format_double(value);
+    }
+}
+
+TEST(Number, IgnoresTheLocale) {
+    const char* const comma_locale = std::setlocale(LC_ALL, "de_DE.UTF-8");
+    EXPECT_EQ(parse_double("1.5"), 1.5);
+    EXPECT_EQ(format_double(1.5), "1.5");
+    std::setlocale(LC_ALL, "C");
+    if (comma_locale == nullptr) {
+        GTEST_SKIP() << "no locale with a decimal comma on this machine";
+    }
+}
+
+}  // namespace
+}  // namespace flyball

@@ -1,0 +1,232 @@
+#include "core/parallel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "core/random.hpp"
+#include "support.hpp"
+
+namespace flyball {
+namespace {
+
+using Range = std::tuple<std::size_t, std::size_t, std::size_t>;
+
+class Parallel : public testing::Test {
+  protected:
+    void TearDown() override { set_threads(available_cpus()); }
+
+    static std::vector<Range> ranges(std::size_t count, std::size_t slots) {
+        std::mutex mutex;
+        std::vector<Range> found;
+        parallel_slots(count, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
+            const std::lock_guard lock(mutex);
+            found.emplace_back(slot, begin, end);
+        });
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+};
+
+TEST_F(Parallel, RangesCoverEverythingOnceForAnyThreadCount) {
+    for (const std::size_t count : {0U, 1U, 2U, 7U, 64U, 1000U}) {
+        for (const std::size_t slots : {0U, 1U, 2U, 3U, 16U, 64U, 2000U}) {
+            std::vector<Range> expected;
+            for (const int n : {1, 2, 5}) {
+                set_threads(n);
+                const std::vector<Range> found = ranges(count, slots);
+                ASSERT_LE(found.size(), std::max<std::size_t>(slots, 1));
+                std::size_t position = 0;
+                for (std::size_t i = 0; i < found.size(); ++i) {
+                    const auto [slot, begin, end] = found[i];
+                    ASSERT_EQ(slot, i);
+                    ASSERT_EQ(begin, position);
+                    ASSERT_LT(begin, end);
+                    position = end;
+                }
+                ASSERT_EQ(position, count);
+                expected = n == 1 ? found : expected;
+                ASSERT_EQ(found, expected) << count << " " << slots << " " << n;
+            }
+        }
+    }
+}
+
+TEST_F(Parallel, RangesDifferInLengthByAtMostOne) {
+    for (const auto& [slot, begin, end] : ranges(1003, 10)) {
+        EXPECT_EQ(end - begin, slot < 3 ? 101U : 100U);
+    }
+}
+
+TEST_F(Parallel, SumHasTheSameBitsAtAnyThreadCount) {
+    const Random random(3);
+    std::vector<double> x(10'007);
+    random.fill_normal(x);
+    const auto body = [&](std::size_t, std::size_t begin, std::size_t end) {
+        double sum = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            sum += x[i];
+        }
+        return sum;
+    };
+    for (const std::size_t slots : {1U, 7U, 300U}) {
+        set_threads(1);
+        const double serial = parallel_sum(x.size(), slots, body);
+        for (const int n : {2, 3, 8}) {
+            set_threads(n);
+            for (int repeat = 0; repeat < 20; ++repeat) {
+                ASSERT_EQ(parallel_sum(x.size(), slots, body), serial);
+            }
+        }
+    }
+    EXPECT_EQ(parallel_sum(0, 4, body), 0.0);
+}
+
+TEST_F(Parallel, WorkIsSharedBetweenThreads) {
+    set_threads(2);
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    // Each body waits until both have begun: only two threads can finish this.
+    std::atomic<int> begun{0};
+    parallel_slots(2, 2, [&](std::size_t, std::size_t, std::size_t) {
+        begun.fetch_add(1);
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (begun.load() < 2 && std::chrono::steady_clock::now() < limit) {
+            std::this_thread::yield();
+        }
+        const std::lock_guard lock(mutex);
+        seen.insert(std::this_thread::get_id());
+    });
+    EXPECT_EQ(seen.size(), 2U);
+    EXPECT_TRUE(seen.contains(std::this_thread::get_id())) << "the caller takes part";
+}
+
+TEST_F(Parallel, WorkersThatSleepWakeUp) {
+    set_threads(3);
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        std::atomic<std::size_t> done{0};
+        parallel_slots(100, 100, [&](std::size_t, std::size_t, std::size_t) { done.fetch_add(1); });
+        ASSERT_EQ(done.load(), 100U);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // longer than they spin
+    }
+}
+
+TEST_F(Parallel, CallerWaitsForSlowBodies) {
+    set_threads(2);
+    std::atomic<int> done{0};
+    parallel_slots(2, 2, [&](std::size_t slot, std::size_t, std::size_t) {
+        // Whoever takes the slow slot, the other thread waits past its spinning.
+        std::this_thread::sleep_for(std::chrono::milliseconds(slot == 0 ? 5 : 10));
+        done.fetch_add(1);
+    });
+    EXPECT_EQ(done.load(), 2);
+}
+
+TEST_F(Parallel, TheExceptionOfTheLowestSlotArrives) {
+    for (const int n : {1, 2, 5}) {
+        set_threads(n);
+        for (int repeat = 0; repeat < 50; ++repeat) {
+            std::string message;
+            try {
+                parallel_slots(64, 64, [](std::size_t slot, std::size_t, std::size_t) {
+                    if (slot % 20 == 13) {
+                        throw std::runtime_error("slot " + std::to_string(slot));
+                    }
+                });
+            } catch (const std::runtime_error& error) {
+                message = error.what();
+            }
+            ASSERT_EQ(message, "slot 13");
+        }
+        std::atomic<int> done{0};
+        parallel_slots(8, 8, [&](std::size_t, std::size_t, std::size_t) { done.fetch_add(1); });
+        EXPECT_EQ(done.load(), 8) << "the pool works after an exception";
+    }
+}
+
+TEST_F(Parallel, NestedCallsRunInTheCallingThread) {
+    set_threads(3);
+    EXPECT_FALSE(inside_parallel());
+    std::atomic<int> wrong{0};
+    std::atomic<int> calls{0};
+    parallel_slots(6, 6, [&](std::size_t, std::size_t, std::size_t) {
+        const auto self = std::this_thread::get_id();
+        wrong.fetch_add(inside_parallel() ? 0 : 1);
+        parallel_slots(4, 4, [&](std::size_t, std::size_t, std::size_t) {
+            calls.fetch_add(1);
+            wrong.fetch_add(std::this_thread::get_id() == self ? 0 : 1);
+        });
+    });
+    EXPECT_EQ(calls.load(), 24);
+    EXPECT_EQ(wrong.load(), 0);
+    EXPECT_FALSE(inside_parallel());
+}
+
+TEST_F(Parallel, SeveralThreadsMayCallAtOnce) {
+    set_threads(3);
+    std::vector<std::thread> users;
+    std::atomic<std::size_t> total{0};
+    for (int user = 0; user < 4; ++user) {
+        users.emplace_back([&] {
+            for (int repeat = 0; repeat < 200; ++repeat) {
+                std::vector<int> hits(50, 0);  // plain ints: a slot run twice or unseen by us shows, also in TSan
+                parallel_slots(50, 10, [&](std::size_t, std::size_t begin, std::size_t end) {
+                    for (std::size_t i = begin; i < end; ++i) {
+                        ++hits[i];
+                    }
+                });
+                total.fetch_add(static_cast<std::size_t>(std::count(hits.begin(), hits.end(), 1)));
+            }
+        });
+    }
+    for (std::thread& user : users) {
+        user.join();
+    }
+    EXPECT_EQ(total.load(), 4U * 200U * 50U);
+}
+
+TEST_F(Parallel, ThreadsCanBeChangedBetweenCallsAndDuringOthers) {
+    std::atomic<bool> stop{false};
+    std::atomic<int> wrong{0};
+    std::thread user([&] {
+        while (!stop.load()) {
+            const double sum = parallel_sum(100, 8, [](std::size_t, std::size_t begin, std::size_t end) {
+                return static_cast<double>(end - begin);
+            });
+            wrong.fetch_add(sum == 100.0 ? 0 : 1);
+        }
+    });
+    for (int i = 0; i < 50; ++i) {
+        set_threads(1 + i % 4);
+        EXPECT_EQ(threads(), 1 + i % 4);
+    }
+    stop.store(true);
+    user.join();
+    EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_F(Parallel, RefusesAnImpossibleNumberOfThreads) {
+    EXPECT_ERROR(set_threads(0), "got 0 threads, expected a number from 1 to 1024");
+    EXPECT_ERROR(set_threads(-3), "-3");
+    EXPECT_ERROR(set_threads(1025), "1025");
+    set_threads(2);
+    EXPECT_ERROR(parallel_slots(4, 4, [](std::size_t, std::size_t, std::size_t) { set_threads(1); }),
+                 "inside a parallel body");
+}
+
+TEST_F(Parallel, DefaultIsWhatTheProcessMayUse) {
+    EXPECT_GE(available_cpus(), 1);
+    EXPECT_LE(available_cpus(), static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+}  // namespace
+}  // namespace flyball
