@@ -139,7 +139,7 @@ build() {
 # Passes ninja's output on, and announces the first real step; on a terminal it counts the steps.
 announce() {
     local line said='' hint=''
-    if [[ ! -e $1/src/flyball ]]; then hint=' (the first time takes about a minute)'; fi
+    if [[ ! -e $1/src/flyball ]]; then hint=' (the first time takes a minute or two)'; fi
     while IFS= read -r line; do
         printf '%s\n' "$line"
         if [[ $line =~ ^\[([0-9]+/[0-9]+)\]\ (Building|Linking|Re-running) ]]; then

@@ -39,6 +39,7 @@ class Checker {
 
     void check_parameters();
     void check_calls();
+    void check_any_call() const;
     void check_statement(Assignment& statement, std::vector<Statement>& into);
     void check_readout();
     void check_all_used() const;
@@ -103,6 +104,7 @@ Program Checker::run() {
     }
     check_readout();
     check_all_used();
+    check_any_call();
     program_.syntax_ = std::move(syntax_);
     return std::move(program_);
 }
@@ -151,14 +153,27 @@ void Checker::check_calls() {
             labelled ? "f( ), which means the section's own sub-layer"
                      : "either f( ), run once per sub-layer, or attn( ) and ffn( ), run once per block");
     }
-    if (first_f == nullptr && first_named == nullptr) {
+    program_.form_ = labelled                 ? Program::Form::sections
+                     : first_named != nullptr ? Program::Form::block
+                                              : Program::Form::per_sub_layer;
+}
+
+// After everything else: a misspelt f should be called misspelt.
+void Checker::check_any_call() const {
+    bool called = false;
+    for (const Section& section : syntax_.sections) {
+        for (const Assignment& statement : section.statements) {
+            walk(*statement.value, [&](const Expression& e) {
+                called = called ||
+                         (e.kind == Expression::Kind::call && (e.text == "f" || e.text == "attn" || e.text == "ffn"));
+            });
+        }
+    }
+    if (!called) {
         const Assignment& last = syntax_.sections.back().statements.back();
         fail_at(text_, last.value->span, "an equation that calls no sub-layer", "a call of f, attn or ffn",
                 "for example x + dt*f(norm(x))");
     }
-    program_.form_ = labelled                 ? Program::Form::sections
-                     : first_named != nullptr ? Program::Form::block
-                                              : Program::Form::per_sub_layer;
 }
 
 void Checker::check_statement(Assignment& statement, std::vector<Statement>& into) {

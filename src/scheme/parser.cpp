@@ -164,7 +164,7 @@ Section Parser::section() {
         section.statements.push_back(statement());
         if (bare && peek().is(";") && !(peek(1).kind == Token::Kind::end || peek(1).is("|") || peek(1).is("where"))) {
             const bool label_next = (peek(1).is("attn") || peek(1).is("ffn")) && peek(2).is(":");
-            if (!label_next) {
+            if (!label_next && !peek(1).is(";")) {
                 fail_at(text_, section.statements.back().value->span, "an expression without a name before ';'",
                         "a statement name = expression", "only a single expression may stand without a name");
             }

@@ -164,11 +164,11 @@ void combine(std::size_t rows, std::size_t dim, const RowTerm<Real>* terms, std:
 
 // ---- sphere, rms, centred -----------------------------------------------------------------------------------------
 
-// u = ((x - mean) * before) * inverse. `before` is 1 except for rows whose squares overflow or vanish.
+// u = ((x - mean)/largest) * inverse. `largest` is 1 except for rows whose squares overflow or vanish.
 template <class Real>
 struct RowScale {
     Real mean = 0;
-    Real before = 1;
+    Real largest = 1;
     Real inverse = 0;
 };
 
@@ -208,7 +208,7 @@ RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim)
             return scale;  // a zero row stays zero
         }
         if (squares == squares && largest > 0) {  // not NaN
-            scale.before = 1 / largest;
+            scale.largest = largest;
             squares = 0;
             for (std::size_t k = 0; k < dim; ++k) {
                 const Real c = (x[k] - scale.mean) / largest;
@@ -221,7 +221,7 @@ RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim)
         // A constant row leaves rounding errors of the mean: that is zero, not a direction.
         constexpr Real rounding = 8 * std::numeric_limits<Real>::epsilon();
         const double level =
-            __builtin_fabs(static_cast<double>(scale.mean * scale.before)) * static_cast<double>(rounding);
+            __builtin_fabs(static_cast<double>(scale.mean / scale.largest)) * static_cast<double>(rounding);
         if (static_cast<double>(spread) <= level) {
             return RowScale<Real>{scale.mean, 1, 0};
         }
@@ -246,15 +246,14 @@ void finish_row(const RowMap<Real>& map, std::size_t dim, Real* __restrict u) {
 
 template <class Real>
 void direction(const RowScale<Real>& scale, const Real* x, std::size_t dim, Real* __restrict u) {
-    if (scale.before == 1) {
+    if (scale.largest == 1) {
         for (std::size_t k = 0; k < dim; ++k) {
             u[k] = (x[k] - scale.mean) * scale.inverse;
         }
         return;
     }
-    const Real largest = 1 / scale.before;
     for (std::size_t k = 0; k < dim; ++k) {
-        u[k] = (x[k] - scale.mean) / largest * scale.inverse;
+        u[k] = (x[k] - scale.mean) / scale.largest * scale.inverse;
     }
 }
 
@@ -267,7 +266,7 @@ void jacobian(const RowMap<Real>& map, const RowScale<Real>& scale, std::size_t 
     const Real divisor = map.function == RowFunction::sphere ? Real{1} : count;
     const Real mean = map.function == RowFunction::centred ? sum_of(v, dim) / count : Real{0};
     const Real along = dot_of(u, v, dim) / divisor;
-    const Real inverse = scale.inverse * scale.before;
+    const Real inverse = scale.inverse / scale.largest;
     for (std::size_t k = 0; k < dim; ++k) {
         out[k] = (v[k] - mean - u[k] * along) * inverse;
     }

@@ -215,6 +215,10 @@ bool is_constant(const Expression& e) {
 }
 
 void Typing::check_finite(const Expression& node) const {
+    if (node.kind == Expression::Kind::binary && node.op == Operator::divide && is_constant(*node.arguments[1]) &&
+        evaluate(*node.arguments[1], Scope<double>{}) == 0) {
+        fail_at(text_, node.arguments[1]->span, "a division by zero", "a divisor other than 0");
+    }
     const bool leaf = node.arguments.empty();
     if (!leaf && is_constant(node) && node.type == Type::scalar) {
         const double value = evaluate(node, Scope<double>{});
@@ -222,10 +226,6 @@ void Typing::check_finite(const Expression& node) const {
             fail_at(text_, node.span, fmt::format("{}, which is {}", shown(node), format_double(value)),
                     "a finite number");
         }
-    }
-    if (node.kind == Expression::Kind::binary && node.op == Operator::divide && is_constant(*node.arguments[1]) &&
-        evaluate(*node.arguments[1], Scope<double>{}) == 0) {
-        fail_at(text_, node.arguments[1]->span, "a division by zero", "a divisor other than 0");
     }
 }
 

@@ -73,7 +73,7 @@ launch one 'two words'
 exits 0
 expect 'the program got its arguments' has out 'arguments: one two words'
 expect 'stdout is the program alone' lacks out 'words of'
-expect 'the build is announced' has err 'flyball: building (the first time takes about a minute)'
+expect 'the build is announced' has err 'flyball: building (the first time takes a minute or two)'
 expect 'no apt-get' lacks calls apt-get
 expect 'configured once' has calls '--preset release'
 

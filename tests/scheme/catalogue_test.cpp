@@ -1,0 +1,82 @@
+// The catalogue keeps its promises to everything that walks it.
+#include <algorithm>
+#include <set>
+
+#include "scheme/limit.hpp"
+#include "scheme/normaliser.hpp"
+#include "support.hpp"
+
+namespace flyball::scheme::test {
+namespace {
+
+class EntryOf : public EveryScheme {};
+
+TEST_P(EntryOf, IsComplete) {
+    const CatalogueEntry& entry = GetParam();
+    EXPECT_FALSE(entry.title.empty());
+    EXPECT_FALSE(entry.reference.empty());
+    EXPECT_FALSE(entry.remark.empty());
+    EXPECT_FALSE(entry.initialisation.empty());
+    EXPECT_EQ(entry.colour.size(), 7U) << "a colour such as #4269d0";
+    const Program program = Program::parse(entry.equation);
+    EXPECT_EQ(program.text(), entry.equation) << "the catalogue holds canonical text";
+    ASSERT_EQ(program.parameters().size(), entry.parameters.size()) << "every parameter needs its help";
+    for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+        EXPECT_EQ(program.parameters()[i].name, entry.parameters[i].name);
+        EXPECT_FALSE(entry.parameters[i].help.empty());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EntryOf, ::testing::ValuesIn(catalogue()), test_name);
+
+TEST(Catalogue, HasTheSchemesThatThePapersCompare) {
+    for (const char* name : {"post-ln", "pre-ln",       "peri-ln",     "output-ln",         "mix-ln",
+                             "ngpt",    "sqrt-scaling", "ln-scaling",  "ln-scaling-output", "deepnorm",
+                             "keel",    "admin",        "rezero",      "layerscale",        "sandwich",
+                             "b2t",     "residual",     "siamesenorm", "spannorm",          "hybridnorm",
+                             "gpas",    "dyt",          "derf"}) {
+        EXPECT_NE(find_entry(name), nullptr) << name;
+    }
+    EXPECT_EQ(find_entry("sandwich"), find_entry("peri-ln"));
+    EXPECT_EQ(find_normaliser("dyt").function, RowFunction::tanh);
+    EXPECT_EQ(find_normaliser("derf").function, RowFunction::erf);
+    EXPECT_THROW(find_normaliser("layrnorm"), std::exception);
+}
+
+TEST(Catalogue, NamesAndLooksAreUnique) {
+    std::set<std::string_view> names;
+    std::set<std::pair<std::string_view, std::string_view>> looks;
+    for (const CatalogueEntry& entry : catalogue()) {
+        EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
+        for (const std::string_view alias : entry.aliases) {
+            EXPECT_TRUE(names.insert(alias).second) << alias;
+        }
+        EXPECT_TRUE(looks.insert({entry.colour, entry.dash}).second) << entry.name << " looks like another scheme";
+    }
+}
+
+TEST(Catalogue, LimitsAndLawsAreTheKnownOnes) {
+    // Typed by hand: every built-in has an ODE limit; only the coordinate-wise ones have no reduced law.
+    for (const CatalogueEntry& entry : catalogue()) {
+        const Program program = Program::parse(entry.equation);
+        EXPECT_EQ(limit_problem(program, SubLayers::attention_only), std::nullopt) << entry.name;
+        EXPECT_EQ(limit_problem(program, SubLayers::attention_and_ffn), std::nullopt) << entry.name;
+        const bool coordinatewise = entry.name == "dyt" || entry.name == "derf";
+        EXPECT_EQ(reduced_law_problem(program).has_value(), coordinatewise) << entry.name;
+    }
+}
+
+TEST(Catalogue, EquationsWithoutALimitAreFound) {
+    EXPECT_TRUE(limit_problem(Program::parse("tanh(x + dt*f(x))"), SubLayers::attention_only).has_value());
+    EXPECT_TRUE(limit_problem(Program::parse("0.9*x + dt*f(x)"), SubLayers::attention_only).has_value());
+    EXPECT_TRUE(limit_problem(Program::parse("x = y + dt*f(x); y = x/2"), SubLayers::attention_only).has_value());
+    // Only in the second half of the run, or only beside an FFN.
+    EXPECT_TRUE(
+        limit_problem(Program::parse("depth < 0.5 ? x + dt*f(x) : x + f(x)"), SubLayers::attention_only).has_value());
+    const Program with_ffn = Program::parse("attn: x + dt*f(x); ffn: x + f(x)");
+    EXPECT_FALSE(limit_problem(with_ffn, SubLayers::attention_only).has_value());
+    EXPECT_TRUE(limit_problem(with_ffn, SubLayers::attention_and_ffn).has_value());
+}
+
+}  // namespace
+}  // namespace flyball::scheme::test

@@ -1,0 +1,254 @@
+// The row kernels against their definition in plain double precision, and AVX2 against the baseline.
+#include "scheme/row_kernels.hpp"
+
+#include <limits>
+
+#include "support.hpp"
+
+namespace flyball::scheme::test {
+namespace {
+
+// One row of a map from its definition (normaliser.hpp), with its derivative along v.
+struct Reference {
+    std::vector<double> value;
+    std::vector<double> slope;
+};
+
+template <class Real>
+Reference reference(const RowMap<Real>& map, const std::vector<double>& x, const std::vector<double>& v) {
+    const std::size_t dim = x.size();
+    Reference result{std::vector<double>(dim), std::vector<double>(dim)};
+    double mean = 0;
+    double mean_v = 0;
+    if (map.function == RowFunction::centred) {
+        for (std::size_t k = 0; k < dim; ++k) {
+            mean += x[k] / static_cast<double>(dim);
+            mean_v += v[k] / static_cast<double>(dim);
+        }
+    }
+    double squares = 0;
+    double along = 0;
+    for (std::size_t k = 0; k < dim; ++k) {
+        squares += (x[k] - mean) * (x[k] - mean);
+        along += (x[k] - mean) * (v[k] - mean_v);
+    }
+    if (map.function != RowFunction::sphere) {
+        squares /= static_cast<double>(dim);
+        along /= static_cast<double>(dim);
+    }
+    const double root = std::sqrt(squares + static_cast<double>(map.eps));
+    for (std::size_t k = 0; k < dim; ++k) {
+        const double gain = map.gain == nullptr ? 1 : static_cast<double>(map.gain[k]);
+        const double bias = map.bias == nullptr ? 0 : static_cast<double>(map.bias[k]);
+        const double z = static_cast<double>(map.alpha) * x[k] + static_cast<double>(map.shift);
+        double u = root == 0 ? 0 : (x[k] - mean) / root;
+        double du = root == 0 ? 0 : (v[k] - mean_v) / root - (x[k] - mean) * along / (root * root * root);
+        if (map.function == RowFunction::tanh) {
+            u = std::tanh(z);
+            du = (1 - u * u) * static_cast<double>(map.alpha) * v[k];
+        } else if (map.function == RowFunction::erf) {
+            u = std::erf(z);
+            du = 2 / std::sqrt(M_PI) * std::exp(-z * z) * static_cast<double>(map.alpha) * v[k];
+        }
+        result.value[k] = gain * u + bias;
+        result.slope[k] = gain * du;
+    }
+    return result;
+}
+
+constexpr RowFunction all_functions[] = {RowFunction::sphere, RowFunction::rms, RowFunction::centred, RowFunction::tanh,
+                                         RowFunction::erf};
+
+std::vector<Isa> isas() {
+    return detect_isa() == Isa::avx2 ? std::vector<Isa>{Isa::plain, Isa::avx2} : std::vector<Isa>{Isa::plain};
+}
+
+template <class Real>
+class RowKernelsOf : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(RowKernelsOf, Reals);
+
+TYPED_TEST(RowKernelsOf, ApplyEqualsTheDefinitionAtAwkwardSizes) {
+    using Real = TypeParam;
+    const double tolerance = 60 * static_cast<double>(std::numeric_limits<Real>::epsilon());
+    for (const Isa isa : isas()) {
+        const RowKernels<Real>& kernels = row_kernels<Real>(isa);
+        for (const RowFunction function : all_functions) {
+            for (std::size_t dim = 1; dim <= 40; dim += dim < 20 ? 1 : 5) {
+                const std::size_t rows = 1 + dim % 4;
+                const std::size_t offset = dim % 3;  // misaligned on purpose
+                std::vector<Real> in(rows * dim + offset);
+                std::vector<Real> slope(in.size());
+                std::vector<Real> gain(dim);
+                std::vector<Real> bias(dim);
+                const Random random(dim, 5);
+                for (std::size_t i = 0; i < in.size(); ++i) {
+                    in[i] = static_cast<Real>(random.normal(i));
+                    slope[i] = static_cast<Real>(random.normal(5000 + i));
+                }
+                for (std::size_t k = 0; k < dim; ++k) {
+                    gain[k] = static_cast<Real>(1 + 0.3 * random.normal(9000 + k));
+                    bias[k] = static_cast<Real>(random.normal(9500 + k));
+                }
+                for (const bool affine : {false, true}) {
+                    RowMap<Real> map;
+                    map.function = function;
+                    map.eps = affine ? Real(1e-3) : Real(0);
+                    map.alpha = Real(0.7);
+                    map.shift = affine ? Real(0.2) : Real(0);
+                    map.gain = affine ? gain.data() : nullptr;
+                    map.bias = affine ? bias.data() : nullptr;
+                    if (dim == 1 && function == RowFunction::centred) {
+                        continue;  // constant by definition: a test of its own
+                    }
+                    std::vector<Real> out(in.size());
+                    std::vector<Real> dual(in.size());
+                    std::vector<Real> dual_slope(in.size());
+                    kernels.apply(map, rows, dim, &in[offset], &out[offset]);
+                    kernels.apply_dual(map, rows, dim, &in[offset], &slope[offset], &dual[offset], &dual_slope[offset]);
+                    for (std::size_t row = 0; row < rows; ++row) {
+                        const auto at = [&](const std::vector<Real>& from) {
+                            const auto begin = from.begin() + static_cast<std::ptrdiff_t>(offset + row * dim);
+                            return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(dim));
+                        };
+                        const Reference expected = reference(map, at(in), at(slope));
+                        double scale = 1;
+                        for (const double s : expected.slope) {
+                            scale = std::max(scale, std::abs(s));
+                        }
+                        EXPECT_LT(largest_difference(at(out), expected.value), tolerance) << dim << name(isa);
+                        EXPECT_LT(largest_difference(at(dual), expected.value), tolerance) << dim << name(isa);
+                        // A direction in few dimensions can be nearly singular; the budget grows with its derivative.
+                        EXPECT_LT(largest_difference(at(dual_slope), expected.slope), tolerance * 20 * scale * scale)
+                            << dim << name(isa);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TYPED_TEST(RowKernelsOf, CombineEqualsTheDefinition) {
+    using Real = TypeParam;
+    const std::size_t rows = 3;
+    for (std::size_t dim = 1; dim <= 21; ++dim) {
+        for (std::size_t count = 0; count <= 5; ++count) {
+            std::vector<std::vector<Real>> sources(count, std::vector<Real>(rows * dim));
+            std::vector<Real> channel(dim);
+            const Random random(dim, count);
+            for (std::size_t k = 0; k < dim; ++k) {
+                channel[k] = static_cast<Real>(random.normal(7000 + k));
+            }
+            std::vector<RowTerm<Real>> terms(count);
+            for (std::size_t t = 0; t < count; ++t) {
+                for (std::size_t i = 0; i < rows * dim; ++i) {
+                    sources[t][i] = static_cast<Real>(random.normal(1000 * t + i));
+                }
+                terms[t] = {t == 4 ? nullptr : sources[t].data(), static_cast<Real>(random.normal(6000 + t)),
+                            t == 1 ? channel.data() : nullptr};
+            }
+            std::vector<double> expected(rows * dim, 0.0);
+            for (const RowTerm<Real>& term : terms) {
+                for (std::size_t i = 0; i < rows * dim; ++i) {
+                    const double c = static_cast<double>(term.channel == nullptr ? term.scale : term.channel[i % dim]);
+                    expected[i] += c * (term.source == nullptr ? 1.0 : static_cast<double>(term.source[i]));
+                }
+            }
+            for (const Isa isa : isas()) {
+                std::vector<Real> out(rows * dim, Real(7));
+                row_kernels<Real>(isa).combine(rows, dim, terms.data(), count, out.data());
+                const double tolerance = 20 * static_cast<double>(std::numeric_limits<Real>::epsilon());
+                EXPECT_LT(largest_difference({out.begin(), out.end()}, expected), tolerance) << dim << " " << count;
+            }
+        }
+    }
+}
+
+TYPED_TEST(RowKernelsOf, BothInstructionSetsGiveTheSameBitsExceptInCurves) {
+    using Real = TypeParam;
+    if (detect_isa() != Isa::avx2) {
+        GTEST_SKIP() << "this CPU has no AVX2";
+    }
+    for (const RowFunction function : all_functions) {
+        const bool curve = function == RowFunction::tanh || function == RowFunction::erf;
+        for (const std::size_t dim : {1U, 3U, 16U, 37U, 300U}) {
+            std::vector<Real> in(4 * dim);
+            for (std::size_t i = 0; i < in.size(); ++i) {
+                in[i] = static_cast<Real>(3 * Random(dim, 8).normal(i));
+            }
+            RowMap<Real> map;
+            map.function = function;
+            std::vector<Real> plain(in.size());
+            std::vector<Real> fast(in.size());
+            row_kernels<Real>(Isa::plain).apply(map, 4, dim, in.data(), plain.data());
+            row_kernels<Real>(Isa::avx2).apply(map, 4, dim, in.data(), fast.data());
+            for (std::size_t i = 0; i < in.size(); ++i) {
+                if (curve) {
+                    EXPECT_NEAR(static_cast<double>(plain[i]), static_cast<double>(fast[i]),
+                                6 * static_cast<double>(std::numeric_limits<Real>::epsilon()));
+                } else {
+                    EXPECT_EQ(plain[i], fast[i]);
+                }
+            }
+        }
+    }
+}
+
+TYPED_TEST(RowKernelsOf, ExtremeRowsKeepTheirDirection) {
+    using Real = TypeParam;
+    const double big = sizeof(Real) == 8 ? 1e300 : 1e30;
+    for (const Isa isa : isas()) {
+        for (const double size : {big, 1 / big, static_cast<double>(std::numeric_limits<Real>::denorm_min()) * 5}) {
+            const std::vector<Real> in = {static_cast<Real>(3 * size), static_cast<Real>(-4 * size)};
+            std::vector<Real> out(2);
+            row_kernels<Real>(isa).apply(RowMap<Real>{}, 1, 2, in.data(), out.data());
+            EXPECT_NEAR(static_cast<double>(out[0]), 0.6, 1e-6) << size;
+            EXPECT_NEAR(static_cast<double>(out[1]), -0.8, 1e-6) << size;
+        }
+        for (const RowFunction function : {RowFunction::sphere, RowFunction::rms, RowFunction::centred}) {
+            RowMap<Real> map;
+            map.function = function;
+            const std::vector<Real> zero(9, Real(0));
+            std::vector<Real> out(9, Real(5));
+            row_kernels<Real>(isa).apply(map, 1, 9, zero.data(), out.data());
+            EXPECT_EQ(out, zero) << "norm(0) = 0";
+            const std::vector<Real> with_nan = {Real(1), std::numeric_limits<Real>::quiet_NaN()};
+            std::vector<Real> spoiled(2);
+            row_kernels<Real>(isa).apply(map, 1, 2, with_nan.data(), spoiled.data());
+            EXPECT_TRUE(std::isnan(static_cast<double>(spoiled[1]))) << "NaN is a result, not hidden";
+        }
+        RowMap<Real> centred;
+        centred.function = RowFunction::centred;
+        const std::vector<Real> constant(7, Real(0.1));
+        std::vector<Real> out(7, Real(5));
+        row_kernels<Real>(isa).apply(centred, 1, 7, constant.data(), out.data());
+        EXPECT_EQ(out, std::vector<Real>(7, Real(0))) << "a constant row has no direction";
+    }
+}
+
+// One layer of every built-in in float is the same layer in double, to rounding.
+class PrecisionOf : public EveryScheme {};
+
+TEST_P(PrecisionOf, FloatLayersFollowDoubleLayers) {
+    const Program program = program_for_test(GetParam());
+    const std::size_t n = 9;
+    const std::size_t d = 21;
+    const std::vector<double> start = random_rows(n, d, 12);
+    State<double> wide = State<double>::start(program, n, d, start);
+    State<float> narrow = State<float>::start(program, n, d, {start.begin(), start.end()});
+    RowStep<double> wide_step(program, SubLayers::attention_and_ffn, n, d);
+    RowStep<float> narrow_step(program, SubLayers::attention_and_ffn, n, d);
+    for (std::size_t l = 1; l <= 4; ++l) {
+        const Environment env = Environment::layer(l, 4, 0.5, n, d);
+        wide_step.layer(env, wide, plain_sub_layers<double>(n, d, 1.0));
+        narrow_step.layer(env, narrow, plain_sub_layers<float>(n, d, 1.0));
+    }
+    for (std::size_t s = 0; s < wide.streams.size(); ++s) {
+        EXPECT_LT(largest_difference({narrow.streams[s].begin(), narrow.streams[s].end()}, wide.streams[s]), 3e-6);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, PrecisionOf, ::testing::ValuesIn(catalogue()), test_name);
+
+}  // namespace
+}  // namespace flyball::scheme::test
