@@ -36,8 +36,8 @@ missing_packages() {
     local -A installed=()
     local name status
     while read -r name status; do
-        if [[ $status == *' ok installed' ]]; then installed[$name]=yes; fi
-    done < <(dpkg-query -W -f='${Package} ${Status}\n' "$@" 2>/dev/null)
+        if [[ -n $name && $status == *' ok installed' ]]; then installed[$name]=yes; fi
+    done <<<"$(dpkg-query -W -f='${Package} ${Status}\n' "$@" 2>/dev/null || true)"
     for name in "$@"; do
         if [[ -z ${installed[$name]:-} ]]; then printf '%s\n' "$name"; fi
     done
@@ -46,14 +46,16 @@ missing_packages() {
 # ensure_packages GROUP...: installs what these groups lack.
 ensure_packages() {
     if [[ ${FLYBALL_SKIP_SETUP:-} == 1 ]]; then return; fi
-    local packages missing
-    mapfile -t packages < <(packages_in "$@")
+    local packages missing lines
+    lines=$(packages_in "$@")
+    mapfile -t packages <<<"$lines"
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         fail 2 "this system has no apt-get and dpkg-query. Install what these Debian packages hold, then set" \
             "FLYBALL_SKIP_SETUP=1: ${packages[*]}"
     fi
-    mapfile -t missing < <(missing_packages "${packages[@]}")
-    if ((${#missing[@]} == 0)); then return; fi
+    lines=$(missing_packages "${packages[@]}")
+    if [[ -z $lines ]]; then return; fi
+    mapfile -t missing <<<"$lines"
 
     local apt=(env DEBIAN_FRONTEND=noninteractive apt-get)
     if [[ $(id -u) != 0 ]]; then apt=(sudo "${apt[@]}"); fi

@@ -91,32 +91,30 @@ TEST_F(Parallel, SumHasTheSameBitsAtAnyThreadCount) {
     EXPECT_EQ(parallel_sum(0, 4, body), 0.0);
 }
 
-TEST_F(Parallel, WorkIsSharedBetweenThreads) {
-    set_threads(2);
-    std::mutex mutex;
-    std::set<std::thread::id> seen;
-    // Each body waits until both have begun: only two threads can finish this.
-    std::atomic<int> begun{0};
-    parallel_slots(2, 2, [&](std::size_t, std::size_t, std::size_t) {
-        begun.fetch_add(1);
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (begun.load() < 2 && std::chrono::steady_clock::now() < limit) {
-            std::this_thread::yield();
-        }
-        const std::lock_guard lock(mutex);
-        seen.insert(std::this_thread::get_id());
-    });
-    EXPECT_EQ(seen.size(), 2U);
-    EXPECT_TRUE(seen.contains(std::this_thread::get_id())) << "the caller takes part";
+TEST_F(Parallel, SumAddsInSlotOrder) {
+    const double partial[] = {1, 1e16, -1e16};  // from the left 0, from the right 1
+    EXPECT_EQ(parallel_sum(3, 3, [&](std::size_t slot, std::size_t, std::size_t) { return partial[slot]; }), 0.0);
 }
 
-TEST_F(Parallel, WorkersThatSleepWakeUp) {
-    set_threads(3);
-    for (int repeat = 0; repeat < 20; ++repeat) {
-        std::atomic<std::size_t> done{0};
-        parallel_slots(100, 100, [&](std::size_t, std::size_t, std::size_t) { done.fetch_add(1); });
-        ASSERT_EQ(done.load(), 100U);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // longer than they spin
+TEST_F(Parallel, WorkIsSharedWithThreadsThatSleptAlready) {
+    set_threads(2);
+    for (int repeat = 0; repeat < 5; ++repeat) {
+        std::mutex mutex;
+        std::set<std::thread::id> seen;
+        // Each body waits until both have begun: only two threads can finish this.
+        std::atomic<int> begun{0};
+        parallel_slots(2, 2, [&](std::size_t, std::size_t, std::size_t) {
+            begun.fetch_add(1);
+            const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+            while (begun.load() < 2 && std::chrono::steady_clock::now() < limit) {
+                std::this_thread::yield();
+            }
+            const std::lock_guard lock(mutex);
+            seen.insert(std::this_thread::get_id());
+        });
+        ASSERT_EQ(seen.size(), 2U);
+        EXPECT_TRUE(seen.contains(std::this_thread::get_id())) << "the caller takes part";
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));  // longer than the workers spin
     }
 }
 
@@ -150,6 +148,27 @@ TEST_F(Parallel, TheExceptionOfTheLowestSlotArrives) {
         std::atomic<int> done{0};
         parallel_slots(8, 8, [&](std::size_t, std::size_t, std::size_t) { done.fetch_add(1); });
         EXPECT_EQ(done.load(), 8) << "the pool works after an exception";
+    }
+}
+
+TEST_F(Parallel, TheLowestSlotWinsWhoeverThrowsFirst) {
+    set_threads(2);
+    for (const std::size_t first : {0U, 1U}) {
+        std::atomic<int> begun{0};
+        std::string message;
+        try {
+            parallel_slots(2, 2, [&](std::size_t slot, std::size_t, std::size_t) {
+                begun.fetch_add(1);
+                while (begun.load() < 2) {
+                    std::this_thread::yield();
+                }
+                std::this_thread::sleep_for(std::chrono::milliseconds(slot == first ? 0 : 20));
+                throw std::runtime_error("slot " + std::to_string(slot));
+            });
+        } catch (const std::runtime_error& error) {
+            message = error.what();
+        }
+        EXPECT_EQ(message, "slot 0");
     }
 }
 

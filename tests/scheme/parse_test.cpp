@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"x^2 + f(x)", 0, 1, "in a power"}, Wrong{"x + dt*f(t)", 9, 1, "which is a scalar"},
         Wrong{"x + sqrt(x)*f(x)", 9, 1, "the vector 'x' as the argument of sqrt"},
         Wrong{"x + dt*f(x, x)", 7, 7, "f with 2 arguments"}, Wrong{"x + dt*f()", 7, 3, "f with 0 arguments"},
-        Wrong{"x + min(dt)*f(x)", 4, 7, "2 arguments"}, Wrong{"dt", 0, 2, "calls no sub-layer"},
+        Wrong{"x + min(dt)*f(x)", 4, 7, "2 arguments"}, Wrong{"dt", 0, 2, "x is the residual stream"},
         Wrong{"norm(x)", 0, 7, "calls no sub-layer"}, Wrong{"y = f(x)", 0, 1, "never assigns x"},
         Wrong{"x = dt; y = f(x)", 4, 2, "x is the residual stream"},
         Wrong{"f(x); x + dt*f(x)", 0, 4, "without a name before ';'"},

@@ -1,0 +1,142 @@
+// `flyball schemes` and what every command promises: exit codes, one sentence, clean stdout.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "program.hpp"
+#include "scheme/catalogue.hpp"
+
+namespace flyball::cli::test {
+namespace {
+
+TEST(Schemes, ListsEveryScheme) {
+    const Outcome outcome = run_program("schemes");
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.err, "");
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        EXPECT_NE(outcome.out.find(std::string(entry.name)), std::string::npos) << entry.name;
+    }
+}
+
+TEST(Schemes, JsonFollowsTheContract) {
+    const Outcome outcome = run_program("schemes --json");
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.err, "");
+    const Json list = parse_json(outcome.out, "schemes --json");
+    ASSERT_EQ(list.size(), scheme::catalogue().size());
+    for (const Json& row : list) {
+        for (const char* key : {"name", "title", "equation", "readout", "reference"}) {
+            EXPECT_TRUE(row.at(key).is_string()) << key;
+        }
+        EXPECT_TRUE(row.at("ode").is_boolean());
+        EXPECT_TRUE(row.at("plane").is_boolean());
+        for (const Json& parameter : row.at("parameters")) {
+            EXPECT_TRUE(parameter.at("name").is_string());
+            EXPECT_TRUE(parameter.at("default").is_string());
+            EXPECT_TRUE(parameter.at("learned").is_boolean());
+            EXPECT_TRUE(parameter.at("help").is_string());
+        }
+        EXPECT_NO_THROW(scheme::Program::parse(row.at("equation").get<std::string>()));
+    }
+    EXPECT_EQ(list[1]["equation"], "x + dt*f(norm(x)) | norm(x)");
+    EXPECT_EQ(list[1]["readout"], "norm(x)");
+}
+
+TEST(Schemes, PageInDocsIsNotStale) {
+    const Outcome outcome = run_program("schemes --markdown");
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.out, read_text_file(std::string(FLYBALL_SOURCE_DIR) + "/docs/schemes.md", 1 << 20))
+        << "run ./flyball schemes --markdown > docs/schemes.md";
+}
+
+TEST(Schemes, ExplainsAnEquationOfTheUsersOwn) {
+    const Outcome good = run_program("schemes --equation 'norm(x)+dt*f( norm(x) )'");
+    EXPECT_EQ(good.exit, 0);
+    EXPECT_NE(good.out.find("norm(x) + dt*f(norm(x))"), std::string::npos);
+    const Outcome none = run_program("schemes 'x + f(x)'");
+    EXPECT_EQ(none.exit, 0);
+    EXPECT_NE(none.out.find("no: f(x) is not multiplied by anything that vanishes with dt"), std::string::npos);
+    const Outcome setting = run_program("schemes --scheme 'ngpt:alpha=1/(1+t)' --json");
+    EXPECT_EQ(parse_json(setting.out, "json")[0]["equation"],
+              "unit(x + dt*alpha*(unit(f(x)) - x)) where alpha = 1/(1+t)");
+}
+
+TEST(Schemes, WrongEquationExitsTwoWithACaretAndNothingOnStdout) {
+    for (const char* equation : {"x + dt*f(norm(x)", "x*f(x)", "x + dt*g(x)", "", "x + 1/0*f(x)", "norm("}) {
+        const Outcome outcome = run_program("schemes --equation '" + std::string(equation) + "'");
+        EXPECT_EQ(outcome.exit, 2) << equation;
+        EXPECT_EQ(outcome.out, "") << equation;
+        EXPECT_EQ(outcome.err.rfind("flyball: [scheme.parse] got ", 0), 0U) << outcome.err;
+        EXPECT_NE(outcome.err.find("^"), std::string::npos) << equation;
+        EXPECT_NE(outcome.err.find("expected"), std::string::npos) << equation;
+    }
+}
+
+TEST(Program, BadUsageExitsTwoWithOneSentence) {
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"scheme", "did you mean schemes?"},
+        {"schemes --jsn", "did you mean --json?"},
+        {"schemes --json --markdown", "got --json and --markdown together"},
+        {"schemes --scheme peri", "did you mean peri-ln?"},
+        {"schemes --scheme ngpt:beta=1", "expected one of alpha"},
+        {"schemes --scheme", "see flyball schemes --help"},
+        {"schemes --config /nonexistent.toml", "/nonexistent.toml"},
+        {"--frobnicate", "the unknown command"},
+    };
+    for (const auto& [arguments, says] : cases) {
+        const Outcome outcome = run_program(arguments);
+        EXPECT_EQ(outcome.exit, 2) << arguments;
+        EXPECT_EQ(outcome.out, "") << arguments;
+        EXPECT_NE(outcome.err.find(says), std::string::npos) << arguments << ": " << outcome.err;
+    }
+}
+
+TEST(Program, HelpAndVersionGoToStdout) {
+    for (const char* arguments : {"", "--help", "schemes --help"}) {
+        const Outcome outcome = run_program(arguments);
+        EXPECT_EQ(outcome.exit, 0) << arguments;
+        EXPECT_NE(outcome.out.find("example"), std::string::npos) << arguments;
+        EXPECT_EQ(outcome.err, "");
+    }
+    EXPECT_EQ(run_program("--version").out.rfind("flyball ", 0), 0U);
+}
+
+TEST(Program, ConfigurationKeysAreFlagsAndFlagsWin) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("flyball-config-" + std::to_string(getpid()) + ".toml")).string();
+    write_file_atomically(path, "json = true\n[schemes]\nscheme = [\"peri-ln\", \"ngpt\"]\n[simulate]\ntokens = 4\n");
+    const Outcome both = run_program("schemes --config " + path);
+    EXPECT_EQ(both.exit, 0) << both.err;
+    EXPECT_EQ(parse_json(both.out, "json").size(), 2U);
+    const Outcome wins = run_program("schemes --scheme post-ln --config=" + path);
+    EXPECT_EQ(parse_json(wins.out, "json").size(), 1U);
+    write_file_atomically(path, "jsn = true\n");
+    const Outcome wrong = run_program("schemes --config " + path);
+    EXPECT_EQ(wrong.exit, 2);
+    EXPECT_NE(wrong.err.find("did you mean json?"), std::string::npos) << wrong.err;
+    write_file_atomically(path, "json = \n");
+    EXPECT_EQ(run_program("schemes --config " + path).exit, 2);
+    std::filesystem::remove(path);
+}
+
+TEST(Program, SaysWhenItsOutputCannotBeWritten) {
+    const Outcome outcome = run_program("schemes --json > /dev/full");
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_NE(outcome.err.find("writable standard output"), std::string::npos) << outcome.err;
+}
+
+TEST(Program, RefusesAnUnknownInstructionSet) {
+    const Outcome outcome = run_program("schemes", "FLYBALL_ISA=avx9");
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_NE(outcome.err.find("FLYBALL_ISA"), std::string::npos) << outcome.err;
+}
+
+TEST(Program, DoesNotDependOnTheLocale) {
+    EXPECT_EQ(run_program("schemes --json", "LC_ALL=de_DE.UTF-8").out, run_program("schemes --json", "LC_ALL=C").out);
+}
+
+}  // namespace
+}  // namespace flyball::cli::test
