@@ -14,8 +14,9 @@ std::size_t index(int reg) {
 }  // namespace
 
 template <class Real>
-ReverseStep<Real>::ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim)
-    : program_(program), sub_layers_(sub_layers), rows_(rows), dim_(dim) {}
+ReverseStep<Real>::ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim,
+                               ReversePart part)
+    : program_(program), sub_layers_(sub_layers), rows_(rows), dim_(dim), part_(part) {}
 
 template <class Real>
 void ReverseStep<Real>::forward(const Environment& env, const std::vector<const Real*>& streams, const Real* embedding,
@@ -25,7 +26,9 @@ void ReverseStep<Real>::forward(const Environment& env, const std::vector<const 
     if (machine_.empty() || decisions != decisions_) {
         decisions_ = decisions;
         machine_.clear();
-        machine_.emplace_back(lower_block(program_, sub_layers_, decisions), rows_, dim_);
+        machine_.emplace_back(part_ == ReversePart::block ? lower_block(program_, sub_layers_, decisions)
+                                                          : lower_readout(program_, decisions),
+                              rows_, dim_);
         coefficient_learned_.clear();
         for (const ExpressionPtr& coefficient : machine_[0].code().coefficients) {
             coefficient_learned_.push_back(has_learned(*coefficient));

@@ -1,4 +1,5 @@
-// A scheme in reverse mode on rows: gradients of streams, x0, gains and learned parameters through one block.
+// A scheme in reverse mode on rows: gradients of streams, x0, gains and learned parameters through one block or the
+// readout.
 //
 // forward() runs one layer and keeps what crosses calls of a sub-layer; everything inside a stage is computed again on
 // the way back, in cache. backward() walks the stages from the last to the first and asks the caller for the
@@ -29,10 +30,14 @@ struct BlockGradients {
     std::vector<NormGradient> norms;  // by instance
 };
 
+// What to go back through: a whole block, or the readout after the last one (which has one output).
+enum class ReversePart { block, readout };
+
 template <class Real>
 class ReverseStep {
   public:
-    ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim);
+    ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim,
+                ReversePart part = ReversePart::block);
 
     // streams, embedding: [rows, dim] each; they must stay as they are until backward() is done. out may not alias
     // them.
@@ -65,6 +70,7 @@ class ReverseStep {
     SubLayers sub_layers_;
     std::size_t rows_;
     std::size_t dim_;
+    ReversePart part_;
     std::vector<bool> decisions_;
     std::vector<RowMachine<Real>> machine_;  // empty or one: rebuilt when a condition changes
     std::vector<bool> coefficient_learned_;

@@ -17,9 +17,13 @@ struct Problem {
     Program program;
     const Normaliser* norm = nullptr;
     std::size_t block = 2;  // of 4
+    ReversePart part = ReversePart::block;
 
     Environment env() const { return Environment::block(block, 4, 0.5, tokens, dim); }
-    Code code() const { return lower_block(program, SubLayers::attention_and_ffn, program.decide(env())); }
+    Code code() const {
+        return part == ReversePart::block ? lower_block(program, SubLayers::attention_and_ffn, program.decide(env()))
+                                          : lower_readout(program, program.decide(env()));
+    }
 
     // streams, x0, learned (all d wide where per channel), then gain, bias, alpha, shift of each norm.
     std::size_t learned_width(std::size_t i) const {
@@ -99,7 +103,13 @@ double loss(const Problem& problem, const std::vector<double>& all) {
         state.streams.emplace_back(stream, stream + size);
     }
     state.embedding.assign(input.embedding, input.embedding + size);
-    step.layer(problem.env(), state, plain_sub_layers<double>(tokens, dim, beta), input.parameters);
+    if (problem.part == ReversePart::block) {
+        step.layer(problem.env(), state, plain_sub_layers<double>(tokens, dim, beta), input.parameters);
+    } else {
+        std::vector<double> out;
+        step.readout(problem.env(), state, out, input.parameters);
+        state.streams = {out};
+    }
     double total = 0;
     for (std::size_t s = 0; s < state.streams.size(); ++s) {
         for (std::size_t c = 0; c < size; ++c) {
@@ -132,21 +142,24 @@ void plain_reverse(SubLayer sub_layer, const double* in, const double* grad_out,
 std::vector<double> reverse_gradient(const Problem& problem, const std::vector<double>& all) {
     const Code code = problem.code();
     const Unpacked input = unpack(problem, code, all);
-    ReverseStep<double> step(problem.program, SubLayers::attention_and_ffn, tokens, dim);
+    ReverseStep<double> step(problem.program, SubLayers::attention_and_ffn, tokens, dim, problem.part);
     const std::size_t streams = input.streams.size();
-    std::vector<std::vector<double>> out(streams, std::vector<double>(size));
-    std::vector<std::vector<double>> grad_out(streams, std::vector<double>(size));
+    const std::size_t outputs = code.streams_out.size();
+    std::vector<std::vector<double>> out(outputs, std::vector<double>(size));
+    std::vector<std::vector<double>> grad_out(outputs, std::vector<double>(size));
     std::vector<std::vector<double>> grad(streams, std::vector<double>(size));
     std::vector<double*> out_pointers;
     std::vector<const double*> grad_out_pointers;
     std::vector<double*> grad_pointers;
-    for (std::size_t s = 0; s < streams; ++s) {
+    for (std::size_t s = 0; s < outputs; ++s) {
         for (std::size_t c = 0; c < size; ++c) {
             grad_out[s][c] = weight(s * size + c);
         }
         out_pointers.push_back(out[s].data());
         grad_out_pointers.push_back(grad_out[s].data());
-        grad_pointers.push_back(grad[s].data());
+    }
+    for (std::vector<double>& part : grad) {
+        grad_pointers.push_back(part.data());
     }
     step.forward(problem.env(), input.streams, input.embedding, out_pointers, input.parameters,
                  plain_sub_layers<double>(tokens, dim, beta));
@@ -211,6 +224,12 @@ TEST_P(ReverseOf, EqualsFiniteDifferences) {
             text.erase(at, 6);
         }
         expect_gradients_match({Program::parse(text), &normalisers().front(), 2});
+    }
+}
+
+TEST_P(ReverseOf, EqualsFiniteDifferencesInTheReadout) {
+    for (const Normaliser& norm : normalisers()) {
+        expect_gradients_match({program_for_test(GetParam()), &norm, 4, ReversePart::readout});
     }
 }
 
