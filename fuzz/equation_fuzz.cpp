@@ -1,5 +1,6 @@
 // Any text either parses or throws Error; what parses prints to itself, lowers, and runs without touching memory it
 // should not.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -53,7 +52,8 @@ class HeaderReader : public JsonEvents {
         if (depth() == 2) {
             entry_ = {};
             offsets_.clear();
-            seen_ = {};
+            has_dtype_ = false;
+            has_shape_ = false;
         }
     }
 
@@ -89,14 +89,14 @@ class HeaderReader : public JsonEvents {
                  "F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8 or BOOL");
         }
         entry_.dtype = *dtype;
-        seen_[0] = true;
+        has_dtype_ = true;
     }
 
     void on_start_array() override {
         if (depth() != 3 || in_metadata() || (field_ != Field::shape && field_ != Field::data_offsets)) {
             fail("an array", expected_here());
         }
-        seen_[field_ == Field::shape ? 1 : 2] = true;
+        has_shape_ = has_shape_ || field_ == Field::shape;
     }
 
     void on_unsigned(std::uint64_t value) override {
@@ -121,7 +121,7 @@ class HeaderReader : public JsonEvents {
         if (depth() != 2 || in_metadata()) {
             return;
         }
-        if (!(seen_[0] && seen_[1] && seen_[2]) || offsets_.size() != 2) {
+        if (!has_dtype_ || !has_shape_ || offsets_.size() != 2) {
             fail(fmt::format("an incomplete entry for tensor {}", flyball::quoted(name_)),
                  "dtype, shape and two data_offsets");
         }
@@ -142,7 +142,8 @@ class HeaderReader : public JsonEvents {
     Field field_ = Field::none;
     HeaderEntry entry_;
     std::vector<std::uint64_t> offsets_;
-    std::array<bool, 3> seen_{};
+    bool has_dtype_ = false;
+    bool has_shape_ = false;
 };
 
 void check_layout(const Header& header, std::string_view what, std::uint64_t data_size) {

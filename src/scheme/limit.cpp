@@ -23,7 +23,8 @@ std::vector<double> probe() {
     std::vector<double> rows(probe_rows * probe_dim);
     Random(1, 0).fill_normal(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows[i] *= 0.5 + static_cast<double>(i / probe_dim);
+        const std::size_t row = i / probe_dim;
+        rows[i] *= 0.5 + static_cast<double>(row);
     }
     return rows;
 }

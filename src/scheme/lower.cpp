@@ -21,8 +21,8 @@ void scale(LinearForm& form, Operator op, const ExpressionPtr& factor) {
     }
 }
 
-void append(LinearForm& form, LinearForm more, bool negated) {
-    for (LinearTerm& term : more) {
+void append(LinearForm& form, const LinearForm& more, bool negated) {
+    for (const LinearTerm& term : more) {
         ExpressionPtr c = negated ? make_negate(term.coefficient) : term.coefficient;
         bool merged = false;
         for (LinearTerm& mine : form) {
@@ -249,7 +249,7 @@ Code Lowering::finish() {
     stage.end = code_.instructions.size();
     code_.stages.push_back(stage);
 
-    const auto runs = static_cast<std::size_t>(instance_ + 1);
+    const std::size_t runs = static_cast<std::size_t>(instance_) + 1;
     code_.learned_count = runs * program_.learned().size();
     code_.norm_count = runs * static_cast<std::size_t>(program_.norm_count());
     return std::move(code_);

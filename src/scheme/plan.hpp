@@ -1,6 +1,6 @@
 // What a run of code has to compute, decided from its coefficients before any vector is touched.
 //
-// Every register is a dual vector: a primal part and a slope, the derivative with respect to dt. Four kinds of run use
+// Every register is a dual vector: a primal part and a slope, the derivative with respect to dt. Five kinds of run use
 // the same code:
 //     values       dt > 0; no slopes                                                 one layer
 //     record       the same, but a coefficient that happens to be 0 is kept            one layer that reverse mode will
@@ -21,7 +21,7 @@
 
 namespace flyball::scheme {
 
-enum class Run { values, record, derivative, projection };
+enum class Run { values, record, along, derivative, projection };
 
 inline bool takes_limit(Run run) {
     return run == Run::derivative || run == Run::projection;

@@ -51,4 +51,24 @@ std::vector<bool> Program::decide(const Environment& env) const {
     return decisions;
 }
 
+std::vector<bool> Program::comparisons(const Environment& env) const {
+    const Scope<double> scope{env.values(), {}};
+    std::vector<bool> outcomes;
+    const auto collect = [&](const Expression& e) {
+        if (e.kind == Expression::Kind::compare) {
+            outcomes.push_back(evaluate_condition(e, scope));
+        }
+    };
+    for (const auto* statements : {&attention_, &feed_forward_}) {
+        for (const Statement& statement : *statements) {
+            walk(*statement.value, collect);
+        }
+    }
+    walk(*readout_, collect);
+    for (const Parameter& parameter : learned_) {  // fixed ones are substituted
+        walk(*parameter.value, collect);
+    }
+    return outcomes;
+}
+
 }  // namespace flyball::scheme

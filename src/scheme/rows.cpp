@@ -133,6 +133,18 @@ void RowStep<Real>::readout(const Environment& env, const State<Real>& state, st
     machine.run(parts(state.streams), state.embedding.data(), {{out.data(), nullptr}}, parameters.norms, never_called);
 }
 
+template <class Real>
+void RowStep<Real>::readout(const Environment& env, const State<Real>& state,
+                            const std::vector<std::vector<Real>>& slopes, std::vector<Real>& out,
+                            std::vector<Real>& out_slope) {
+    RowMachine<Real>& machine = readout_machine(env);
+    machine.prepare(env, Run::along, initial_learned(program_, machine.code(), env), true);
+    out.resize(rows_ * dim_);
+    out_slope.resize(rows_ * dim_);
+    machine.run(parts(state.streams, &slopes), state.embedding.data(), {{out.data(), out_slope.data()}}, {},
+                never_called);
+}
+
 template struct State<float>;
 template struct State<double>;
 template class RowStep<float>;

@@ -50,6 +50,10 @@ class RowStep {
     void readout(const Environment& env, const State<Real>& state, std::vector<Real>& out,
                  const BlockParameters<Real>& parameters = {});
 
+    // The same with its derivative along `slopes`, the velocities of the streams.
+    void readout(const Environment& env, const State<Real>& state, const std::vector<std::vector<Real>>& slopes,
+                 std::vector<Real>& out, std::vector<Real>& out_slope);
+
   private:
     struct Variant {  // the code for one outcome of the conditions
         std::vector<bool> decisions;

@@ -109,6 +109,13 @@ TEST(Safetensors, RefusesHeadersOfAnotherForm) {
     EXPECT_ERROR(parse(file_of(R"({"a":{"dtype":"U8","shape":[0]}})")), "an incomplete entry");
     EXPECT_ERROR(parse(file_of(R"({"a":{"shape":[0],"data_offsets":[0,0]}})")), "an incomplete entry");
     EXPECT_ERROR(parse(file_of(R"({"a":{"dtype":"U8","data_offsets":[0,0]}})")), "an incomplete entry");
+    // What one entry has, the next one must still say.
+    EXPECT_ERROR(parse(file_of(R"({"a":)" + good + R"(,"b":{"shape":[0],"data_offsets":[0,0]}})")),
+                 "an incomplete entry for tensor 'b'");
+    EXPECT_ERROR(parse(file_of(R"({"a":)" + good + R"(,"b":{"dtype":"U8","data_offsets":[0,0]}})")),
+                 "an incomplete entry for tensor 'b'");
+    EXPECT_ERROR(parse(file_of(R"({"a":)" + good + R"(,"b":{"dtype":"U8","shape":[0]}})")),
+                 "an incomplete entry for tensor 'b'");
     EXPECT_ERROR(parse(file_of(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0],"more":1}})")),
                  "the field 'more' of tensor 'a'");
     EXPECT_ERROR(parse(file_of(R"({"a":{"dtype":["U8"],"shape":[0],"data_offsets":[0,0]}})")), "an array");

@@ -288,6 +288,29 @@ TEST(Names, EveryNormIsAnInstanceOfItsOwnInEachSubLayer) {
     EXPECT_EQ(std::unique(instances.begin(), instances.end()), instances.end());
 }
 
+TEST(Names, LearnedParametersHaveAnInstancePerSubLayerOrPerBlock) {
+    // alpha = 0 for attention and 1 for the FFN: only the FFN moves x. A block program has one alpha for both.
+    const std::size_t n = 3;
+    const auto moved = [&](const char* text, LearnedValues learned) {
+        const Program program = Program::parse(text);
+        RowStep<double> step(program, SubLayers::attention_and_ffn, n, n);
+        State<double> state = State<double>::start(program, n, n, random_rows(n, n, 8));
+        BlockParameters<double> parameters;
+        parameters.learned = std::move(learned);
+        step.layer(
+            Environment::block(1, 2, 1, n, n), state,
+            [&](SubLayer sub_layer, const double*, double* out) {
+                std::fill_n(out, n * n, sub_layer == SubLayer::attention ? 100.0 : 1.0);
+            },
+            parameters);
+        return state.streams[0][0] - state.embedding[0];
+    };
+    EXPECT_NEAR(moved("x + alpha*f(x) where ~alpha = 5", {{0.0}, {1.0}}), 1.0, 1e-12);
+    EXPECT_NEAR(moved("x + alpha*f(x) where ~alpha = 5", {{1.0}, {0.0}}), 100.0, 1e-12);
+    EXPECT_NEAR(moved("h = x + alpha*attn(x); x = h + alpha*ffn(h) where ~alpha = 5", {{2.0}}), 202.0, 1e-12);
+    EXPECT_NEAR(moved("attn: x + alpha*f(x); ffn: x + alpha*f(x) where ~alpha = 5", {{2.0}}), 202.0, 1e-12);
+}
+
 TEST(Names, NormsOfABranchNotTakenDoNotExist) {
     const Program mix = find_scheme("mix-ln").program;
     for (const std::size_t l : {std::size_t{1}, std::size_t{4}}) {
