@@ -17,6 +17,7 @@
 
 #ifdef FLYBALL_LIBMVEC
 // The C library's vector functions, called by name: the compiler would only use them under -ffast-math.
+// NOLINTBEGIN(bugprone-reserved-identifier): these are their names in the vector function ABI.
 extern "C" {
 __m256d _ZGVdN4v_tanh(__m256d);
 __m256d _ZGVdN4v_erf(__m256d);
@@ -25,6 +26,7 @@ __m256 _ZGVdN8v_tanhf(__m256);
 __m256 _ZGVdN8v_erff(__m256);
 __m256 _ZGVdN8v_expf(__m256);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 #endif
 
 namespace flyball::scheme {

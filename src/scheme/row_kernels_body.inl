@@ -124,7 +124,7 @@ RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim)
         if (largest == 0 && squares == 0) {
             return scale;  // a zero row stays zero
         }
-        if (squares == squares && largest > 0) {  // not NaN
+        if (!__builtin_isnan(static_cast<double>(squares)) && largest > 0) {
             scale.largest = largest;
             squares = 0;
             for (std::size_t k = 0; k < dim; ++k) {
