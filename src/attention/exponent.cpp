@@ -1,0 +1,61 @@
+#include "attention/exponent.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/parallel.hpp"
+
+namespace flyball::attention {
+
+template <class Real>
+SquareRange square_range(std::size_t tokens, std::size_t dim, const Real* z) {
+    constexpr std::size_t numbers_per_slot = 32768;
+    constexpr std::size_t most_slots = 16;
+    const std::size_t slots = std::clamp<std::size_t>(tokens * dim / numbers_per_slot, 1, most_slots);
+    constexpr SquareRange empty = {std::numeric_limits<double>::infinity(), 0};
+    std::array<SquareRange, most_slots> ranges;
+    ranges.fill(empty);
+    parallel_slots(tokens, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
+        SquareRange range = empty;
+        for (std::size_t j = begin; j < end; ++j) {
+            double square = 0;
+            for (std::size_t c = 0; c < dim; ++c) {
+                const double x = static_cast<double>(z[j * dim + c]);
+                square += x * x;
+            }
+            // Written so that a NaN stays.
+            range.least = square >= range.least ? range.least : square;
+            range.most = square <= range.most ? range.most : square;
+        }
+        ranges[slot] = range;
+    });
+    SquareRange whole = empty;
+    for (const SquareRange& range : ranges) {
+        whole.least = range.least >= whole.least ? whole.least : range.least;
+        whole.most = range.most <= whole.most ? whole.most : range.most;
+    }
+    return whole;
+}
+template SquareRange square_range(std::size_t, std::size_t, const double*);
+template SquareRange square_range(std::size_t, std::size_t, const float*);
+
+Exponent exponent_of(Kind kind, double beta, std::size_t tokens, std::size_t allowed, SquareRange range, bool single) {
+    Exponent exponent;
+    exponent.scale = beta * log2_e;
+    if (kind == Kind::ssmax) {
+        exponent.scale *= std::log(static_cast<double>(allowed));
+    }
+    exponent.shift = std::fabs(exponent.scale) * range.most;
+    // A negative beta prefers the opposite token, which need not exist: then scores down to -max|z|^2 must survive.
+    const double depth =
+        exponent.scale >= 0 ? exponent.scale * (range.most - range.least) : -2 * exponent.scale * range.most;
+    // Powers of two left below this depth, about 200 and 66, are more than a double or float sum can see.
+    exponent.one_shift = depth <= (single ? 60.0 : 800.0);
+    exponent.normalize = kind != Kind::unnormalized;
+    exponent.log2_gain = -beta * log2_e - std::log2(static_cast<double>(tokens));
+    return exponent;
+}
+
+}  // namespace flyball::attention

@@ -1,0 +1,205 @@
+// Symmetric attention by cache tiles. Included after lanes.inl.
+//
+// Legend: d dimension; NR columns and 6 rows of the micro-kernel; a pair of blocks (J, I <= J): rows i from I, columns
+// j from J. One tile of weights E_ij = 2^(scale <z_i, z_j> + offset_j) serves both triangles:
+//
+//     S_I += E z_J,   S_J += E' z_I,   and the sums of weights by row and by column.
+//
+// A tile of E stays in the second-level cache; scores, exponentials and both products run through it at once, so
+// nothing of size n x n exists. Padding is only in the last block, which is a block of rows on the diagonal alone:
+// there the offset -inf makes its columns 0, and its rows are never read.
+
+template <class Real>
+constexpr std::size_t micro_vectors = micro_columns<Real> / lane_count<Real>;
+template <class Real>
+using MicroTile = Lanes<Real>[micro_rows][micro_vectors<Real>];
+
+// tile(r, .) += sum_k a[r row_step + k step] b[k][NR] for count > 0 terms. The loop tests at its end: were it allowed
+// to run zero times, compilers would keep a second copy of the tile in memory.
+template <class Real>
+[[gnu::always_inline]] inline void multiply_add(MicroTile<Real>& tile, const Real* a, std::size_t row_step,
+                                                std::size_t step, const Real* b, std::size_t count) {
+    do {
+        Lanes<Real> right[micro_vectors<Real>];
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < micro_vectors<Real>; ++v) {
+            right[v] = load<Real>(b + v * lane_count<Real>);
+        }
+#pragma GCC unroll 6
+        for (std::size_t r = 0; r < micro_rows; ++r) {
+            const Lanes<Real> left = all(a[r * row_step]);
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < micro_vectors<Real>; ++v) {
+                tile[r][v] = fma(left, right[v], tile[r][v]);
+            }
+        }
+        a += step;
+        b += micro_columns<Real>;
+    } while (--count != 0);
+}
+
+template <class Real>
+[[gnu::always_inline]] inline void clear_tile(MicroTile<Real>& tile) {
+#pragma GCC unroll 6
+    for (std::size_t r = 0; r < micro_rows; ++r) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < micro_vectors<Real>; ++v) {
+            tile[r][v] = all(Real{0});
+        }
+    }
+}
+template <class Real>
+[[gnu::always_inline]] inline void load_tile(MicroTile<Real>& tile, const Real* from, std::size_t row_step) {
+#pragma GCC unroll 6
+    for (std::size_t r = 0; r < micro_rows; ++r) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < micro_vectors<Real>; ++v) {
+            tile[r][v] = load<Real>(from + r * row_step + v * lane_count<Real>);
+        }
+    }
+}
+template <class Real>
+[[gnu::always_inline]] inline void store_tile(const MicroTile<Real>& tile, Real* to, std::size_t row_step) {
+#pragma GCC unroll 6
+    for (std::size_t r = 0; r < micro_rows; ++r) {
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < micro_vectors<Real>; ++v) {
+            store<Real>(to + r * row_step + v * lane_count<Real>, tile[r][v]);
+        }
+    }
+}
+
+// Coordinates are taken this many at a time: a strip of them stays in the first-level cache.
+constexpr std::size_t depth_step = 256;
+
+// sums [rows, NR] += a [rows, count] b [count, NR], a with the given steps; rows is a multiple of 6.
+template <class Real>
+void add_products(std::size_t rows, const Real* a, std::size_t row_step, std::size_t step, const Real* b,
+                  std::size_t count, Real* sums) {
+    for (std::size_t i = 0; i < rows; i += micro_rows) {
+        MicroTile<Real> tile;
+        load_tile<Real>(tile, sums + i * micro_columns<Real>, micro_columns<Real>);
+        multiply_add<Real>(tile, a + i * row_step, row_step, step, b, count);
+        store_tile<Real>(tile, sums + i * micro_columns<Real>, micro_columns<Real>);
+    }
+}
+
+// Scores [rows, NR] of one strip of columns, from coordinate `from` on, added to what `scores` holds unless from = 0.
+template <class Real>
+[[gnu::always_inline]] inline void score_tile(MicroTile<Real>& tile, const Real* rows, const Real* strip,
+                                              std::size_t dim, std::size_t from, std::size_t count, const Real* scores,
+                                              std::size_t score_step) {
+    if (from == 0) {
+        clear_tile<Real>(tile);
+    } else {
+        load_tile<Real>(tile, scores, score_step);
+    }
+    multiply_add<Real>(tile, rows + from, dim, 1, strip + from * micro_columns<Real>, count);
+}
+
+struct TileRange {
+    std::size_t begin, size;
+};
+
+// Exponents of one strip of columns, [rows, NR], become weights; their sums by row and by column are added up. Two rows
+// at a time: independent chains enough to hide the latency of the exponential.
+template <class Real>
+void fused_exponentials(const FusedTiles<Real>& job, TileRange rows, std::size_t column, bool diagonal, Real* weights) {
+    constexpr std::size_t W = lane_count<Real>;
+    constexpr std::size_t NR = micro_columns<Real>;
+    constexpr std::size_t V = micro_vectors<Real>;
+    const std::size_t step = job.block + NR;
+    const Lanes<Real> scale = all(job.scale);
+    Lanes<Real> offset[V];
+    Lanes<Real> column_sums[V];
+    for (std::size_t v = 0; v < V; ++v) {
+        offset[v] = load<Real>(job.offsets + column + v * W);
+        column_sums[v] = all(Real{0});
+    }
+    for (std::size_t i = 0; i < rows.size; i += 2) {
+        Real* first = weights + i * step;
+        Lanes<Real> e[2 * V];
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < V; ++v) {
+            e[v] = fma(load<Real>(first + v * W), scale, offset[v]);
+            e[V + v] = fma(load<Real>(first + step + v * W), scale, offset[v]);
+        }
+        exp2_lanes<Real, static_cast<int>(2 * V)>(e);
+        Lanes<Real> row_sums[2] = {e[0], e[V]};
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < V; ++v) {
+            store<Real>(first + v * W, e[v]);
+            store<Real>(first + step + v * W, e[V + v]);
+            column_sums[v] += e[v] + e[V + v];
+            if (v > 0) {
+                row_sums[0] += e[v];
+                row_sums[1] += e[V + v];
+            }
+        }
+        Real* sums = job.row_weights + (rows.begin + i) * (NR / 2);
+        store<Real>(sums, load<Real>(sums) + row_sums[0]);
+        store<Real>(sums + NR / 2, load<Real>(sums + NR / 2) + row_sums[1]);
+    }
+    if (!diagonal) {
+        for (std::size_t v = 0; v < V; ++v) {
+            Real* sum = job.column_weights + column + v * W;
+            store<Real>(sum, load<Real>(sum) + column_sums[v]);
+        }
+    }
+}
+
+template <class Real>
+void fused_weights(const FusedTiles<Real>& job, TileRange rows, TileRange columns, bool diagonal) {
+    constexpr std::size_t NR = micro_columns<Real>;
+    const std::size_t d = job.dim;
+    const std::size_t step = job.block + NR;
+    for (std::size_t from = 0; from < d; from += depth_step) {
+        const std::size_t count = d - from < depth_step ? d - from : depth_step;
+        for (std::size_t j = 0; j < columns.size; j += NR) {
+            const Real* strip = job.packed.strips + (columns.begin + j) * d;
+            for (std::size_t i = 0; i < rows.size; i += micro_rows) {
+                MicroTile<Real> tile;
+                Real* scores = job.weights + i * step + j;
+                score_tile<Real>(tile, job.packed.rows + (rows.begin + i) * d, strip, d, from, count, scores, step);
+                store_tile<Real>(tile, scores, step);
+            }
+            if (from + count == d) {
+                fused_exponentials<Real>(job, rows, columns.begin + j, diagonal, job.weights + j);
+            }
+        }
+    }
+}
+
+template <class Real>
+void fused_tiles(const FusedTiles<Real>& job) {
+    constexpr std::size_t NR = micro_columns<Real>;
+    const std::size_t step = job.block + NR;
+    const std::size_t panels = (job.dim + NR - 1) / NR;
+    std::size_t column_index = 0;
+    while ((column_index + 1) * (column_index + 2) / 2 <= job.first) {
+        ++column_index;
+    }
+    for (std::size_t pair = job.first; pair < job.last; ++pair) {
+        if (pair - column_index * (column_index + 1) / 2 > column_index) {
+            ++column_index;
+        }
+        const std::size_t row_index = pair - column_index * (column_index + 1) / 2;
+        const auto range = [&job](std::size_t index) {
+            const std::size_t begin = index * job.block;
+            return TileRange{begin, job.padded - begin < job.block ? job.padded - begin : job.block};
+        };
+        const TileRange rows = range(row_index);
+        const TileRange columns = range(column_index);
+        fused_weights<Real>(job, rows, columns, row_index == column_index);
+        for (std::size_t p = 0; p < panels; ++p) {
+            const Real* z = job.packed.panels + p * job.padded * NR;
+            Real* sums = job.sums + p * job.padded * NR;
+            add_products<Real>(rows.size, job.weights, step, 1, z + columns.begin * NR, columns.size,
+                               sums + rows.begin * NR);
+            if (row_index != column_index) {
+                add_products<Real>(columns.size, job.weights, 1, step, z + rows.begin * NR, rows.size,
+                                   sums + columns.begin * NR);
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+#include "attention/row_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace flyball::attention {
+
+namespace {
+
+void softmax(double beta, std::size_t count, double* s) {
+    double largest = beta * s[0];
+    for (std::size_t k = 0; k < count; ++k) {
+        s[k] *= beta;
+        largest = std::max(largest, s[k]);
+    }
+    double sum = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+        s[k] = std::exp(s[k] - largest);
+        sum += s[k];
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+        s[k] /= sum;
+    }
+}
+
+// Sorted copy of scale*(s - max s), largest first, and the same scaling of s itself: projections do not change when a
+// constant is added to all scores, and the largest being 0 keeps the sums below small.
+void scale_and_sort(double scale, std::size_t count, double* s, std::vector<double>& sorted) {
+    double largest = scale * s[0];
+    for (std::size_t k = 0; k < count; ++k) {
+        s[k] *= scale;
+        largest = std::max(largest, s[k]);
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+        s[k] -= largest;
+    }
+    sorted.assign(s, s + count);
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+}
+
+// p_k = max(s_k - tau, 0) with sum 1. The support is the largest r with 1 + r u_r > sum_{i<=r} u_i, u sorted.
+void sparsemax(double beta, std::size_t count, double* s, std::vector<double>& sorted) {
+    scale_and_sort(beta, count, s, sorted);
+    double sum = 0;
+    double tau = -1;
+    for (std::size_t r = 0; r < count; ++r) {
+        sum += sorted[r];
+        const double size = static_cast<double>(r + 1);
+        if (1 + size * sorted[r] <= sum) {
+            break;
+        }
+        tau = (sum - 1) / size;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+        s[k] = std::max(s[k] - tau, 0.0);
+    }
+}
+
+// p_k = max(s_k/2 - tau, 0)^2 with sum 1. For a support of the r largest u = s/2, with mean M and mean square Q,
+//     sum (u - tau)^2 = 1   =>   tau = M - sqrt(M^2 - Q + 1/r)
+// and r is the largest with u_r >= tau(r) (algorithm 2 of the paper). M^2 - Q is a variance: kept by Welford's update,
+// since the difference of squares would cancel.
+void entmax15(double beta, std::size_t count, double* s, std::vector<double>& sorted) {
+    scale_and_sort(beta / 2, count, s, sorted);
+    double mean = 0;
+    double squares = 0;  // sum of (u - mean)^2
+    double tau = -1;
+    for (std::size_t r = 0; r < count; ++r) {
+        const double size = static_cast<double>(r + 1);
+        const double step = sorted[r] - mean;
+        mean += step / size;
+        squares += step * (sorted[r] - mean);
+        const double inside = (1 - squares) / size;
+        if (inside < 0) {
+            break;
+        }
+        const double candidate = mean - std::sqrt(inside);
+        if (candidate > sorted[r]) {
+            break;
+        }
+        tau = candidate;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+        const double root = std::max(s[k] - tau, 0.0);
+        s[k] = root * root;
+    }
+}
+
+}  // namespace
+
+void row_weights(Kind kind, double beta, std::size_t tokens, std::size_t allowed, double* scores,
+                 std::vector<double>& room) {
+    const double count = static_cast<double>(allowed);
+    switch (kind) {
+        case Kind::softmax:
+            return softmax(beta, allowed, scores);
+        case Kind::ssmax:
+            return softmax(std::log(count) * beta, allowed, scores);
+        case Kind::sparsemax:
+            return sparsemax(beta, allowed, scores, room);
+        case Kind::entmax15:
+            return entmax15(beta, allowed, scores, room);
+        case Kind::unnormalized:
+            for (std::size_t k = 0; k < allowed; ++k) {
+                scores[k] = std::exp(beta * (scores[k] - 1)) / static_cast<double>(tokens);
+            }
+            return;
+        case Kind::sigmoid:
+            for (std::size_t k = 0; k < allowed; ++k) {
+                scores[k] = 1 / (1 + std::exp(std::log(count) - beta * scores[k]));
+            }
+            return;
+    }
+}
+
+}  // namespace flyball::attention

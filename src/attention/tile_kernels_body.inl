@@ -1,0 +1,18 @@
+// Included by tile_kernels_plain.cpp and tile_kernels_avx2.cpp, each inside a namespace of its own.
+
+#include "attention/lanes.inl"
+//
+#include "attention/direct_rows.inl"
+//
+#include "attention/direct_tiles.inl"
+//
+#include "attention/fused_tiles.inl"
+//
+#include "attention/general_tiles.inl"
+//
+#include "attention/circle_sums.inl"
+
+template <class Real>
+constexpr TileKernels<Real> table = {exp_all<Real>,     direct_rows<Real>,   direct_tiles<Real>,
+                                     fused_tiles<Real>, general_tiles<Real>, exponential_row<Real>,
+                                     sigmoid_row<Real>, circle_moments,      circle_sums};

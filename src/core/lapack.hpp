@@ -1,0 +1,16 @@
+// The two LAPACK routines we need, on row-major matrices.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace flyball {
+
+// Eigenvalues of a symmetric [size, size] matrix, increasing. Deterministic: runs with one BLAS thread.
+std::vector<double> symmetric_eigenvalues(std::vector<double> matrix, std::size_t size);
+
+// The orthogonal factor of a [size, size] matrix, with signs chosen so that a matrix of independent normals gives a
+// Haar distributed one.
+std::vector<double> orthogonal_factor(std::vector<double> matrix, std::size_t size);
+
+}  // namespace flyball

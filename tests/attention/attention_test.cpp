@@ -1,0 +1,169 @@
+// The class around the kernels: heads, systems, names, refusals, the choice of a kernel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "attention/attention.hpp"
+#include "attention/cost_table.hpp"
+#include "attention/kernels.hpp"
+#include "core/error.hpp"
+#include "support.hpp"
+
+namespace flyball::attention::testing {
+
+namespace {
+
+std::string message(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::usage);
+        return error.what();
+    }
+    return "no error";
+}
+
+void make(Shape shape, const Settings& settings, const Weights<double>& weights, std::string_view kernel = "auto") {
+    const Attention<double> attention(shape, settings, weights, kernel);
+}
+
+TEST(AttentionKernelName, SuggestsTheNearestWhenUnknown) {
+    EXPECT_NE(message([] { make({1, 4, 3}, {}, {}, "fuse"); }).find("did you mean 'fused'?"), std::string::npos);
+}
+
+TEST(AttentionKernelName, SaysWhyAKernelCannotDoTheProblem) {
+    EXPECT_NE(message([] { make({1, 4, 3}, {}, {}, "circle"); }).find("the dimension is not 2"), std::string::npos);
+    EXPECT_NE(message([] { make({1, 4, 9}, {}, {}, "direct"); }).find("the dimension is above 8"), std::string::npos);
+    Settings causal;
+    causal.mask = Mask::causal;
+    EXPECT_NE(message([&] { make({1, 4, 3}, causal, {}, "fused"); }).find("a mask is set"), std::string::npos);
+    EXPECT_NE(message([] {
+                  make({1, 4, 6}, {}, draw_weights<double>(2, 3, 6), "fused");
+              }).find("weights are given"),
+              std::string::npos);
+    Settings sparse;
+    sparse.kind = Kind::sparsemax;
+    EXPECT_NE(message([&] { make({1, 4, 3}, sparse, {}, "general"); }).find("whole row"), std::string::npos);
+}
+
+TEST(AttentionKernelName, AutoNeverPicksAKernelThatCannotDoTheProblem) {
+    for (const std::string& kind : kind_names()) {
+        for (const std::string& mask : mask_names()) {
+            for (const std::size_t n : std::initializer_list<std::size_t>{1, 40, 3000}) {
+                for (const std::size_t d : std::initializer_list<std::size_t>{1, 2, 8, 9, 600}) {
+                    for (const bool identity : {false, true}) {
+                        const HeadProblem problem = {n, d, kind_from_name(kind), mask_from_name(mask), identity, 1};
+                        const KernelEntry& entry = choose_kernel(problem, false, "auto");
+                        EXPECT_STREQ(entry.obstacle(problem), "") << entry.name;
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(CostTable, HasEveryKernelInBothPrecisionsForFewAndManyTokens) {
+    for (const std::string& kernel : kernel_names()) {
+        for (const bool single : {false, true}) {
+            const auto found = std::count_if(cost_table().begin(), cost_table().end(), [&](const KernelCost& cost) {
+                return cost.kernel == kernel && cost.single == single;
+            });
+            EXPECT_EQ(found, 2) << kernel;
+        }
+    }
+}
+
+TEST(CostTable, PrefersTheCircleForManyTokensInThePlaneAndTilesInHighDimensions) {
+    const auto chosen = [](std::size_t n, std::size_t d) {
+        return std::string(choose_kernel({n, d, Kind::softmax, Mask::none, true, 9}, false, "auto").name);
+    };
+    EXPECT_EQ(chosen(100000, 2), "circle");
+    EXPECT_EQ(chosen(4096, 3), "direct");
+    EXPECT_EQ(chosen(4096, 64), "fused");
+}
+
+TEST(AttentionNames, RoundTripAndSuggest) {
+    for (const std::string& kind : kind_names()) {
+        EXPECT_EQ(name(kind_from_name(kind)), kind);
+    }
+    for (const std::string& mask : mask_names()) {
+        EXPECT_EQ(name(mask_from_name(mask)), mask);
+    }
+    EXPECT_NE(message([] { kind_from_name("sofmax"); }).find("did you mean 'softmax'?"), std::string::npos);
+    EXPECT_NE(message([] { mask_from_name("casual"); }).find("did you mean 'causal'?"), std::string::npos);
+}
+
+TEST(Attention, RefusesSizesThatDoNotFit) {
+    EXPECT_NE(message([] { make({0, 4, 3}, {}, {}); }), "no error");
+    EXPECT_NE(message([] { make({1, 0, 3}, {}, {}); }), "no error");
+    EXPECT_NE(message([] { make({1, 4, 0}, {}, {}); }), "no error");
+    EXPECT_NE(message([] { make({1, std::size_t{1} << 62, 8}, {}, {}); }), "no error");
+    Settings betas;
+    betas.head_betas = {1, 2};
+    EXPECT_NE(message([&] { make({1, 4, 3}, betas, {}); }).find("2 values of beta for 1 heads"), std::string::npos);
+    Settings nan;
+    nan.beta = std::nan("");
+    EXPECT_NE(message([&] { make({1, 4, 3}, nan, {}); }), "no error");
+    Weights<double> weights = draw_weights<double>(2, 3, 6);
+    weights.head[1].value.pop_back();
+    EXPECT_NE(message([&] { make({1, 4, 6}, {}, weights); }).find("17"), std::string::npos);
+}
+
+TEST(Attention, IdentityWithSeveralEqualHeadsIsOneHead) {
+    const std::vector<double> z = draw_tokens<double>(Tokens::unit, 20, 3);
+    std::vector<double> one(z.size());
+    std::vector<double> four(z.size());
+    Weights<double> heads;
+    heads.heads = 4;
+    Attention<double>({1, 20, 3}, {}, {})(z.data(), one.data());
+    Attention<double>({1, 20, 3}, {}, heads)(z.data(), four.data());
+    EXPECT_EQ(one, four);
+}
+
+TEST(Attention, SystemsDoNotSeeEachOther) {
+    for (const std::size_t n : std::initializer_list<std::size_t>{20, 600}) {
+        const Shape shape = {3, n, 3};
+        const std::vector<double> z = draw_tokens<double>(Tokens::unit, 3 * n, 3);
+        std::vector<double> all(z.size());
+        std::vector<double> one(n * 3);
+        Attention<double>(shape, {}, {}, "direct")(z.data(), all.data());
+        Attention<double>({1, n, 3}, {}, {}, "direct")(z.data() + n * 3, one.data());
+        EXPECT_EQ(std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(n * 3),
+                                      all.begin() + static_cast<std::ptrdiff_t>(2 * n * 3)),
+                  one);
+    }
+}
+
+TEST(Attention, SetWeightsGivesWhatTheConstructorGives) {
+    const std::vector<double> z = draw_tokens<double>(Tokens::unit, 20, 6);
+    std::vector<double> first(z.size());
+    std::vector<double> second(z.size());
+    Weights<double> other = draw_weights<double>(2, 3, 6);
+    std::swap(other.head[0], other.head[1]);
+    std::swap(other.head[0].query, other.head[1].key);
+    Attention<double>({1, 20, 6}, {}, other)(z.data(), first.data());
+    Attention<double> attention({1, 20, 6}, {}, draw_weights<double>(2, 3, 6));
+    attention(z.data(), second.data());
+    EXPECT_NE(first, second);
+    attention.set_weights(other);
+    attention(z.data(), second.data());
+    EXPECT_EQ(first, second);
+    EXPECT_NE(message([&] { attention.set_weights({}); }).find("as at the start"), std::string::npos);
+}
+
+TEST(Attention, TellsItsKernelPathAndMemory) {
+    Attention<double> attention({1, 1000, 3}, {}, {}, "direct");
+    EXPECT_EQ(attention.kernel(), "direct");
+    EXPECT_EQ(attention.path(), "");
+    EXPECT_GE(attention.memory_bytes(), 1000 * 4 * sizeof(double));
+    const std::vector<double> z = draw_tokens<double>(Tokens::unit, 1000, 3);
+    std::vector<double> out(z.size());
+    attention(z.data(), out.data());
+    EXPECT_EQ(attention.path(), "symmetric tiles");
+}
+
+}  // namespace
+
+}  // namespace flyball::attention::testing

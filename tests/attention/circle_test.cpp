@@ -1,0 +1,97 @@
+// Fourier sums on the circle against direct summation.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attention/attention.hpp"
+#include "support.hpp"
+
+namespace flyball::attention::testing {
+
+namespace {
+
+std::vector<double> at_angles(const std::vector<double>& angles) {
+    std::vector<double> z;
+    for (const double a : angles) {
+        z.push_back(std::cos(a));
+        z.push_back(std::sin(a));
+    }
+    return z;
+}
+
+// Largest difference to `direct`, relative to the largest component.
+double difference(const Settings& settings, const std::vector<double>& z, std::string_view expected_path) {
+    const Shape shape = {1, z.size() / 2, 2};
+    std::vector<double> direct(z.size());
+    std::vector<double> fourier(z.size());
+    Attention<double>(shape, settings, {}, "direct")(z.data(), direct.data());
+    Attention<double> circle(shape, settings, {}, "circle");
+    circle(z.data(), fourier.data());
+    EXPECT_EQ(circle.path(), expected_path);
+    double largest = 0;
+    double worst = 0;
+    for (std::size_t i = 0; i < z.size(); ++i) {
+        largest = std::max(largest, std::fabs(direct[i]));
+        worst = std::max(worst, std::fabs(direct[i] - fourier[i]));
+    }
+    return worst / largest;
+}
+
+TEST(Circle, AgreesWithDirectSumsTo1e12) {
+    for (const double beta : {0.0, 1e-8, 0.3, 1.0, 4.0, 9.0, 40.0, 200.0, -3.0}) {
+        for (const std::size_t n : std::initializer_list<std::size_t>{1, 2, 15, 16, 17, 511, 513, 3000}) {
+            for (const Kind kind : {Kind::softmax, Kind::unnormalized, Kind::ssmax}) {
+                Settings settings;
+                settings.kind = kind;
+                settings.beta = kind == Kind::ssmax ? beta / 8 : beta;
+                const std::vector<double> z = draw_tokens<double>(Tokens::unit, n, 2);
+                std::vector<double> out(z.size());
+                Attention<double> circle({1, n, 2}, settings, {}, "circle");
+                circle(z.data(), out.data());
+                EXPECT_LT(difference(settings, z, circle.path()), 1e-12) << n << " " << beta << " " << name(kind);
+            }
+        }
+    }
+}
+
+TEST(Circle, UsesFourierSumsForSpreadTokensAtEveryBeta) {
+    const std::vector<double> z = draw_tokens<double>(Tokens::unit, 2000, 2);
+    Settings settings;
+    for (const double beta : {0.5, 9.0, 100.0, 1000.0, 4000.0}) {
+        settings.beta = beta;
+        EXPECT_LT(difference(settings, z, "Fourier sums"), 1e-12 + 2e-15 * beta) << beta;
+    }
+}
+
+TEST(Circle, GivesALonelyTokenItsRowByDirectSums) {
+    std::vector<double> angles(5000, 0.5);
+    for (std::size_t i = 0; i < angles.size(); ++i) {
+        angles[i] += 1e-3 * static_cast<double>(i % 100);
+    }
+    angles[1234] = 0.5 + 3.0;
+    Settings settings;
+    settings.beta = 100;
+    EXPECT_LT(difference(settings, at_angles(angles), "Fourier sums, tokens far from the others by direct sums"),
+              1e-12);
+}
+
+TEST(Circle, LeavesVectorsThatAreNotUnitToDirectSums) {
+    std::vector<double> z = draw_tokens<double>(Tokens::unit, 300, 2);
+    z[17] *= 1 + 1e-13;
+    z[16] *= 1 + 1e-13;
+    EXPECT_EQ(difference({}, z, "not unit vectors: direct sums"), 0.0);
+}
+
+TEST(Circle, OneTokenSeesItself) {
+    const std::vector<double> z = at_angles({1.0});
+    std::vector<double> out(2);
+    Settings settings;
+    settings.beta = 1e4;
+    Attention<double>({1, 1, 2}, settings, {}, "circle")(z.data(), out.data());
+    EXPECT_NEAR(out[0], z[0], 1e-14);
+    EXPECT_NEAR(out[1], z[1], 1e-14);
+}
+
+}  // namespace
+
+}  // namespace flyball::attention::testing

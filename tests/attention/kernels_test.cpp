@@ -1,0 +1,191 @@
+// Every kernel against the definition, over awkward sizes, lengths and temperatures.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attention/attention.hpp"
+#include "attention/kernels.hpp"
+#include "support.hpp"
+
+namespace flyball::attention::testing {
+
+namespace {
+
+constexpr Kind all_kinds[] = {Kind::softmax,  Kind::unnormalized, Kind::sparsemax,
+                              Kind::entmax15, Kind::ssmax,        Kind::sigmoid};
+constexpr Tokens all_tokens[] = {Tokens::unit, Tokens::duplicated, Tokens::antipodes, Tokens::raw, Tokens::with_zeros};
+
+bool can(const char* kernel, const Shape& shape, const Settings& settings, bool identity, std::size_t width) {
+    HeadProblem problem;
+    problem.tokens = shape.tokens;
+    problem.width = identity ? shape.dim : width;
+    problem.kind = settings.kind;
+    problem.mask = settings.mask;
+    problem.identity = identity;
+    for (const KernelEntry& entry : kernel_table()) {
+        if (std::string(entry.name) == kernel) {
+            return *entry.obstacle(problem) == '\0';
+        }
+    }
+    return false;
+}
+
+// One evaluation, input and output at an odd address.
+template <class Real>
+void compare(const std::string& kernel, const Shape& shape, const Settings& settings, const Weights<Real>& weights,
+             Tokens tokens) {
+    const std::size_t size = shape.systems * shape.tokens * shape.dim;
+    std::vector<Real> z = draw_tokens<Real>(tokens, shape.systems * shape.tokens, shape.dim);
+    z.insert(z.begin(), Real{0});
+    std::vector<Real> out(size + 1, Real{-7});
+    Attention<Real> attention(shape, settings, weights, kernel);
+    attention(z.data() + 1, out.data() + 1);
+    double largest = 0;
+    const std::vector<double> right = definition(shape, settings, weights, z.data() + 1, &largest);
+    double longest = tokens == Tokens::raw ? 30 : 1;
+    if (!(largest < (sizeof(Real) == 8 ? 1e300 : 1e30))) {
+        return;  // unnormalized with long vectors: the answer itself overflows
+    }
+    if (!weights.identity()) {
+        longest *= 3;
+    }
+    const double tolerance = allowed_error<Real>(settings, shape.tokens, longest) * (largest + 1e-30);
+    EXPECT_EQ(out[0], Real{-7});
+    double worst = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        const double error = std::fabs(static_cast<double>(out[i + 1]) - right[i]);
+        worst = error <= worst ? worst : error;
+    }
+    EXPECT_LE(worst, tolerance) << kernel << " n=" << shape.tokens << " d=" << shape.dim << " " << name(settings.kind)
+                                << " " << name(settings.mask) << " beta=" << settings.beta
+                                << " tokens=" << static_cast<int>(tokens) << " largest=" << largest << " "
+                                << attention.path();
+}
+
+template <class Real>
+void compare_all(const std::string& kernel) {
+    const std::size_t sizes[] = {1, 2, 3, 5, 8, 17, 31, 47, 48, 49, 64, 70};
+    const std::size_t dims[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 33, 40};
+    const double betas[] = {0, 1, -2, 9, 300, 1e4};
+    std::size_t round = 0;
+    for (const std::size_t n : sizes) {
+        for (const std::size_t d : dims) {
+            for (const Kind kind : all_kinds) {
+                for (const Mask mask : {Mask::none, Mask::causal}) {
+                    Settings settings;
+                    settings.kind = kind;
+                    settings.mask = mask;
+                    const Shape shape = {1, n, d};
+                    if (!can(kernel.c_str(), shape, settings, true, d)) {
+                        continue;
+                    }
+                    for (std::size_t i = 0; i < 3; ++i, ++round) {
+                        settings.beta = betas[round % 6];
+                        compare<Real>(kernel, shape, settings, {}, all_tokens[round / 2 % 5]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+template <class Real>
+class Kernels : public ::testing::Test {};
+using Precisions = ::testing::Types<double, float>;
+TYPED_TEST_SUITE(Kernels, Precisions);
+
+TYPED_TEST(Kernels, ReferenceIsTheDefinition) {
+    compare_all<TypeParam>("reference");
+}
+TYPED_TEST(Kernels, DirectIsTheDefinition) {
+    compare_all<TypeParam>("direct");
+}
+TYPED_TEST(Kernels, FusedIsTheDefinition) {
+    compare_all<TypeParam>("fused");
+}
+TYPED_TEST(Kernels, GeneralIsTheDefinition) {
+    compare_all<TypeParam>("general");
+}
+TYPED_TEST(Kernels, BlasIsTheDefinition) {
+    compare_all<TypeParam>("blas");
+}
+TYPED_TEST(Kernels, CircleIsTheDefinition) {
+    compare_all<TypeParam>("circle");
+}
+
+TYPED_TEST(Kernels, AreTheDefinitionOverSeveralBlocksAndTiles) {
+    for (const char* kernel : {"direct", "fused", "general", "blas", "circle"}) {
+        for (const std::size_t n : std::initializer_list<std::size_t>{385, 500, 777}) {
+            for (const std::size_t d : std::initializer_list<std::size_t>{1, 2, 3, 4, 6, 8, 11, 24}) {
+                for (const Kind kind : {Kind::softmax, Kind::unnormalized}) {
+                    Settings settings;
+                    settings.kind = kind;
+                    settings.beta = 4;
+                    for (const Tokens tokens : {Tokens::unit, Tokens::raw}) {
+                        if (can(kernel, {1, n, d}, settings, true, d)) {
+                            compare<TypeParam>(kernel, {1, n, d}, settings, {}, tokens);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TYPED_TEST(Kernels, AreTheDefinitionBeyondOneStepOfDepth) {
+    for (const char* kernel : {"fused", "general", "blas"}) {
+        compare<TypeParam>(kernel, {1, 100, 530}, {}, {}, Tokens::unit);
+    }
+}
+
+TYPED_TEST(Kernels, ManyTokensUnderTheCausalMask) {
+    Settings settings;
+    settings.mask = Mask::causal;
+    for (const Kind kind : all_kinds) {
+        settings.kind = kind;
+        for (const char* kernel : {"general", "blas"}) {
+            if (can(kernel, {1, 450, 20}, settings, true, 20)) {
+                compare<TypeParam>(kernel, {1, 450, 20}, settings, {}, Tokens::unit);
+            }
+        }
+    }
+}
+
+TYPED_TEST(Kernels, WeightsOfSeveralHeads) {
+    for (const Kind kind : all_kinds) {
+        for (const Mask mask : {Mask::none, Mask::causal}) {
+            Settings settings;
+            settings.kind = kind;
+            settings.mask = mask;
+            settings.head_betas = {1, 2.5, 0.5};
+            for (const char* kernel : {"reference", "general", "blas", "auto"}) {
+                for (const std::size_t n : std::initializer_list<std::size_t>{1, 13, 120}) {
+                    const Shape shape = {2, n, 12};
+                    if (std::string(kernel) == "auto" || can(kernel, shape, settings, false, 4)) {
+                        compare<TypeParam>(kernel, shape, settings, draw_weights<TypeParam>(3, 4, 12), Tokens::unit);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TYPED_TEST(Kernels, AutoIsTheDefinitionForEverySetting) {
+    for (const Kind kind : all_kinds) {
+        for (const Mask mask : {Mask::none, Mask::causal}) {
+            for (const std::size_t d : std::initializer_list<std::size_t>{1, 2, 3, 9, 40}) {
+                Settings settings;
+                settings.kind = kind;
+                settings.mask = mask;
+                settings.beta = 3;
+                compare<TypeParam>("auto", {3, 50, d}, settings, {}, Tokens::unit);
+                compare<TypeParam>("auto", {3, 50, d}, settings, {}, Tokens::with_zeros);
+                compare<TypeParam>("auto", {1, 600, d}, settings, {}, Tokens::unit);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+}  // namespace flyball::attention::testing
