@@ -1,0 +1,207 @@
+// Heat maps, box plots and spheres.
+#include <set>
+
+#include "core/support.hpp"
+#include "report/support.hpp"
+
+namespace flyball::report {
+namespace {
+
+using test::expect_sound;
+using test::has;
+using test::infinity;
+using test::matches;
+using test::nan;
+using test::numbers;
+
+HeatFigure grid(std::size_t nx, std::size_t ny) {
+    HeatFigure figure;
+    figure.title = "Grid";
+    figure.colour.label = "value";
+    for (std::size_t j = 0; j < nx; ++j) {
+        figure.x_values.push_back(static_cast<double>(j + 1));
+    }
+    for (std::size_t i = 0; i < ny; ++i) {
+        figure.y_values.push_back(static_cast<double>(i + 1));
+    }
+    for (std::size_t k = 0; k < nx * ny; ++k) {
+        figure.values.push_back(std::sin(static_cast<double>(k * k % 1009)));
+    }
+    return figure;
+}
+
+// Stroke by stroke, the area of all cells.
+double painted_area(const std::string& svg) {
+    double area = 0;
+    for (const auto& path : matches(svg, "(stroke-width=\"[0-9]+\" d=\"[^\"]+\")")) {
+        const double height = numbers(matches(path, "stroke-width=\"([0-9]+)\"")).at(0);
+        for (const double width : numbers(matches(path, "h([0-9]+)"))) {
+            area += width * height;
+        }
+    }
+    return area;
+}
+
+TEST(HeatSvg, CoversThePlotExactlyOnce) {
+    for (const std::size_t nx : {1U, 3U, 7U, 64U}) {
+        for (const Scale scale : {Scale::linear, Scale::log}) {
+            HeatFigure figure = grid(nx, 5);
+            figure.x.scale = scale;
+            const std::string svg = to_svg(figure);
+            expect_sound(svg);
+            EXPECT_EQ(painted_area(svg), 560 * 400) << nx;
+        }
+    }
+}
+
+TEST(HeatSvg, PutsRowsUpwardsAndColumnsToTheRight) {
+    HeatFigure figure = grid(2, 2);
+    figure.values = {0, 0, 0, 1};  // the largest at large x, large y
+    const std::string svg = to_svg(figure);
+    const auto brightest = matches(svg, "<path stroke=\"#f[0-9a-f]+\" stroke-width=\"200\" d=\"(M[^\"]+)\"");
+    ASSERT_EQ(brightest.size(), 1U);
+    const double y = numbers(matches(brightest[0], "M[0-9]+ ([0-9.]+)h280")).at(0);
+    EXPECT_LT(y, 250);
+    figure.y_values = {2, 1};  // the same picture from rows in falling order
+    figure.values = {0, 1, 0, 0};
+    EXPECT_EQ(painted_area(to_svg(figure)), 560 * 400);
+    EXPECT_TRUE(has(to_svg(figure), brightest[0]));
+}
+
+TEST(HeatSvg, ShowsCellsWithoutAValueInGreyAndSaysSo) {
+    HeatFigure figure = grid(4, 4);
+    figure.values[3] = nan;
+    figure.values[5] = infinity;
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    EXPECT_TRUE(has(svg, "Grey: no finite value (2 of 16 cells)."));
+    EXPECT_TRUE(has(svg, "#9aa0a8"));
+    figure.colour.scale = Scale::log;
+    EXPECT_TRUE(has(to_svg(figure), "Grey: no positive finite value"));
+    figure.values.assign(16, nan);
+    expect_sound(to_svg(figure));
+    figure.values.assign(16, 3.0);
+    expect_sound(to_svg(figure));
+}
+
+TEST(HeatSvg, DrawsManyCellsAsMeansOfBlocks) {
+    const std::string svg = to_svg(grid(500, 700));
+    expect_sound(svg);
+    EXPECT_FALSE(matches(svg, "(Drawn as means of [0-9]+ × [0-9]+ cells)").empty());
+    EXPECT_EQ(painted_area(svg), 560 * 400);
+    EXPECT_FALSE(has(to_svg(grid(40, 40)), "means of"));
+}
+
+TEST(HeatSvg, NumbersFewCellsAtTheirCentres) {
+    HeatFigure figure = grid(3, 4);
+    figure.x_values = {1, 8, 32};
+    const std::string svg = to_svg(figure);
+    EXPECT_TRUE(has(svg, ">8</text>"));
+    EXPECT_TRUE(has(svg, ">32</text>"));
+}
+
+TEST(HeatSvg, TakesAnEmptyFigureAndRefusesABadOne) {
+    expect_sound(to_svg(HeatFigure{}));
+    HeatFigure figure = grid(2, 2);
+    figure.values.pop_back();
+    EXPECT_ERROR(to_svg(figure), "3 values for 2 columns and 2 rows");
+    figure = grid(3, 1);
+    figure.x_values = {1, 3, 2};
+    EXPECT_ERROR(to_svg(figure), "strictly increase");
+    figure.x_values = {0, 1, 2};
+    figure.x.scale = Scale::log;
+    EXPECT_ERROR(to_svg(figure), "positive");
+}
+
+BoxFigure boxes(std::vector<double> values) {
+    BoxFigure figure;
+    figure.axis = {"loss", {}, 0.0, 100.0};
+    figure.groups = {{"group", std::move(values), {}, {"#112233", ""}}};
+    return figure;
+}
+
+TEST(BoxSvg, HasQuartilesWhiskersAndOutliers) {
+    // 1 .. 9: quartiles 3, 5, 7, whiskers to 1 and 9; 90 lies beyond 7 + 1.5 * 4 and shifts the quartiles a little.
+    const std::string svg = to_svg(boxes({1, 2, 3, 4, 5, 6, 7, 8, 9, 90}));
+    expect_sound(svg);
+    EXPECT_TRUE(has(svg, "group: median 5.5, quartiles 3.25 and 7.75"));
+    EXPECT_TRUE(has(svg, ">n = 10</text>"));
+    EXPECT_EQ(matches(svg, "(h0)\" stroke-width=\"4\"").size(), 1U);
+}
+
+TEST(BoxSvg, DrawsFiveNumbersAsGiven) {
+    BoxFigure figure = boxes({});
+    figure.groups[0].five = {1, 2, 30, 40, 99};
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    EXPECT_TRUE(has(svg, "median 30, quartiles 2 and 40"));
+    EXPECT_FALSE(has(svg, "n = "));
+    figure.groups[0].five = {1, 2, 1, 4, 5};
+    EXPECT_ERROR(to_svg(figure), "1 after 2");
+    figure.groups[0].five = {1, 2, 3, 4, 5};
+    figure.groups[0].values = {1};
+    EXPECT_ERROR(to_svg(figure), "one of them");
+}
+
+TEST(BoxSvg, IsSoundForAwkwardData) {
+    for (const Scale scale : {Scale::linear, Scale::log}) {
+        for (const auto& values : std::vector<std::vector<double>>{
+                 {}, {1}, {2, 2, 2}, {nan}, {nan, 1, infinity}, {0, -1}, {-5, 5}, {1e300, 1e-300}}) {
+            BoxFigure figure = boxes(values);
+            figure.axis = {"loss", scale, {}, {}};
+            expect_sound(to_svg(figure));
+        }
+    }
+    expect_sound(to_svg(BoxFigure{}));
+    EXPECT_TRUE(has(to_svg(boxes({nan})), "having no point to draw: group."));
+}
+
+SphereFigure sphere(std::size_t frames, std::size_t points) {
+    SphereFigure figure;
+    figure.title = "Sphere";
+    figure.colour = "#112233";
+    for (std::size_t f = 0; f < frames; ++f) {
+        SphereFigure::Frame frame{static_cast<double>(f), {}};
+        for (std::size_t i = 0; i < points; ++i) {
+            const auto a = static_cast<double>(i * 7919 + f);
+            frame.points.push_back({std::sin(a), std::cos(a * 1.3), std::sin(a * 0.7 + 1)});
+        }
+        figure.frames.push_back(std::move(frame));
+    }
+    return figure;
+}
+
+TEST(SphereSvg, HasOnePanelAFrameAndAtMostSix) {
+    for (const std::size_t n : {1U, 2U, 3U, 4U, 5U, 6U, 11U}) {
+        const std::string svg = to_svg(sphere(n, 10));
+        expect_sound(svg);
+        EXPECT_EQ(matches(svg, "(<circle r=)").size(), std::min<std::size_t>(n, 6)) << n;
+    }
+    const auto times = matches(to_svg(sphere(11, 2)), ">t = ([0-9]+)<");
+    EXPECT_EQ(times, (std::vector<std::string>{"0", "2", "4", "6", "8", "10"}));
+    expect_sound(to_svg(SphereFigure{}));
+}
+
+TEST(SphereSvg, DrawsPointsBehindFainter) {
+    SphereFigure figure;
+    figure.frames = {{0, {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}}}};
+    const std::string svg = to_svg(figure);  // the mean, (1, 0, 0), is in front
+    EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.9\"").size(), 1U);
+    EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.3\"").size(), 1U);
+    EXPECT_TRUE(has(svg, "Larger dots: several points in one place."));
+}
+
+TEST(SphereSvg, StaysSmallWithManyPoints) {
+    expect_sound(to_svg(sphere(6, 60'000)));
+}
+
+TEST(SphereSvg, LeavesOutPointsWithoutADirection) {
+    SphereFigure figure;
+    figure.frames = {{nan, {{0, 0, 0}, {nan, 0, 1}, {infinity, 0, 0}, {1.7e308, 1.7e308, 1e308}, {1e-310, 0, 0}}}};
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    EXPECT_TRUE(has(svg, "Not shown: 3 points without a direction."));
+}
+
+}  // namespace
+}  // namespace flyball::report

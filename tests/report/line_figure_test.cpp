@@ -1,0 +1,201 @@
+#include <algorithm>
+
+#include "core/support.hpp"
+#include "report/support.hpp"
+
+namespace flyball::report {
+namespace {
+
+using test::expect_sound;
+using test::has;
+using test::infinity;
+using test::line;
+using test::matches;
+using test::nan;
+using test::numbers;
+
+LineFigure many(std::size_t n, bool together) {
+    LineFigure figure{"Many", {"t", {}, {}, {}}, {"y", {}, {}, {}}, {}, "settings"};
+    for (std::size_t s = 0; s < n; ++s) {
+        figure.series.push_back(line("series " + std::to_string(s % 7), {0, 1, 2},
+                                     {0, static_cast<double>(s), together ? 1.0 : static_cast<double>(s)}));
+    }
+    return figure;
+}
+
+// Baselines of the labels right of the plot.
+std::vector<double> label_heights(const std::string& svg) {
+    auto out = numbers(matches(svg, "y=\"([-0-9.]+)\" class=\"t-[0-9a-f]+\""));
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+TEST(LineSvg, IsSoundForAnOrdinaryFigure) {
+    LineFigure figure = many(5, false);
+    figure.series[0].lo = {-1, -1, -1};
+    figure.series[0].hi = {1, 1, 1};
+    figure.series[1].style = {"#123456", "6 2"};
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    EXPECT_TRUE(has(svg, "<title>Many</title>"));
+    EXPECT_TRUE(has(svg, "fill-opacity=\"0.16\""));
+    EXPECT_TRUE(has(svg, "stroke=\"#123456\""));
+    EXPECT_TRUE(has(svg, "stroke-dasharray=\"6 2\""));
+    EXPECT_TRUE(has(svg, ">settings</text>"));
+    EXPECT_EQ(svg, to_svg(figure));
+}
+
+TEST(LineSvg, IsSoundForAwkwardData) {
+    const std::vector<std::vector<double>> data = {{},
+                                                   {1},
+                                                   {0},
+                                                   {5, 5, 5},
+                                                   {nan},
+                                                   {nan, nan, nan},
+                                                   {infinity, 1, -infinity},
+                                                   {1, nan, 2, nan, 3},
+                                                   {0, 0, 0},
+                                                   {-1, -2},
+                                                   {1e308, -1e308, 3},
+                                                   {5e-324, 1e-310, 0},
+                                                   {1e-300, 1e300}};
+    for (const Scale x : {Scale::linear, Scale::log}) {
+        for (const Scale y : {Scale::linear, Scale::log}) {
+            for (const auto& values : data) {
+                LineFigure figure{"t", {"x", x, {}, {}}, {"y", y, {}, {}}, {}, ""};
+                std::vector<double> places;
+                for (std::size_t i = 0; i < values.size(); ++i) {
+                    places.push_back(static_cast<double>(i));
+                }
+                figure.series = {line("a", places, values), line("b", values, places)};
+                figure.series[0].lo = values;
+                figure.series[0].hi = places;
+                expect_sound(to_svg(figure));
+            }
+        }
+    }
+}
+
+TEST(LineSvg, SaysThatThereIsNoData) {
+    EXPECT_TRUE(has(to_svg(LineFigure{}), ">no data</text>"));
+    EXPECT_FALSE(has(to_svg(many(1, true)), "no data"));
+}
+
+TEST(LineSvg, DropsNonPositivePointsOnLogAxesAndNamesWhatIsLeftOut) {
+    LineFigure figure{"t", {"x", {}, {}, {}}, {"y", Scale::log, {}, {}}, {}, "settings"};
+    figure.series = {line("kept", {0, 1, 2}, {0, 1, 100}), line("gone", {0, 1}, {0, -1}), line("lost", {0}, {nan})};
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    EXPECT_TRUE(has(svg, ">Not shown, having no point to draw: gone, lost.</text>"));
+    EXPECT_FALSE(has(svg, "<title>gone</title>"));
+    EXPECT_TRUE(has(svg, "<title>kept</title>"));
+    figure.y.scale = Scale::linear;
+    EXPECT_FALSE(has(to_svg(figure), "gone, lost"));
+}
+
+TEST(LineSvg, BreaksTheLineAtNanAndDrawsLonePointsAsDots) {
+    LineFigure figure;
+    figure.series = {line("a", {0, 1, 2, 3, 4, 5, 6}, {1, 2, nan, 3, nan, 4, 5})};
+    const std::string svg = to_svg(figure);
+    const auto paths = matches(svg, "<path d=\"(M[-0-9. M]+)\" stroke-width=\"1.8\"");
+    ASSERT_EQ(paths.size(), 1U);
+    EXPECT_EQ(std::count(paths[0].begin(), paths[0].end(), 'M'), 2);
+    EXPECT_EQ(matches(svg, "<path d=\"(M[-0-9. ]+h0)\"").size(), 1U);
+}
+
+TEST(LineSvg, EscapesEveryText) {
+    const std::string rude = "<script>&\"'\x01\xff</script>]]>";
+    LineFigure figure{rude, {rude, {}, {}, {}}, {rude, {}, {}, {}}, {line(rude, {0, 1}, {0, 1})}, rude};
+    figure.series.push_back(line(rude, {}, {}));
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    EXPECT_FALSE(has(svg, "<script"));
+    EXPECT_TRUE(has(svg, "&lt;script&gt;&amp;&quot;&#39;"));
+}
+
+TEST(LineSvg, LabelsAtTheEndsDoNotOverlap) {
+    for (const bool together : {true, false}) {
+        for (const std::size_t n : {2U, 8U, 20U}) {
+            const auto heights = label_heights(to_svg(many(n, together)));
+            ASSERT_EQ(heights.size(), n);
+            for (std::size_t i = 1; i < n; ++i) {
+                EXPECT_GE(heights[i] - heights[i - 1], 12) << n;
+            }
+        }
+    }
+}
+
+TEST(LineSvg, AMovedLabelHasALeaderAndAnUnmovedOneHasNone) {
+    const auto leaders = [](const std::string& svg) { return matches(svg, "(stroke-opacity=\"0.6\")").size(); };
+    LineFigure apart{"", {}, {}, {line("a", {0, 1}, {0, 0}), line("b", {0, 1}, {0, 1})}, ""};
+    EXPECT_EQ(leaders(to_svg(apart)), 0U);
+    LineFigure same{"", {}, {}, {line("a", {0, 1}, {0, 1}), line("b", {0, 1}, {0, 1})}, ""};
+    EXPECT_EQ(leaders(to_svg(same)), 2U);
+}
+
+TEST(LineSvg, ThirtySeriesGetALegendInsideThePage) {
+    const std::string svg = to_svg(many(30, true));
+    expect_sound(svg);
+    EXPECT_EQ(label_heights(svg).size(), 30U);
+    const double height = numbers(matches(svg, "role=\"img\" width=\"760\" height=\"([0-9]+)\"")).at(0);
+    EXPECT_LT(label_heights(svg).back(), height);
+    EXPECT_GT(label_heights(svg).front(), 380);  // below the plot
+    EXPECT_EQ(matches(svg, "d=\"M[0-9. ]+h18\" stroke=\"(#[0-9a-f]+)\"").size(), 30U);
+}
+
+TEST(LineSvg, LongNamesAreWhole) {
+    const std::string equation = "o = f(x); x = norm(x + dt*o); y = y + dt*o | x + norm(y) where alpha = 1";
+    LineFigure figure{"", {}, {}, {line(equation, {0, 1}, {0, 1})}, ""};
+    const std::string svg = to_svg(figure);
+    EXPECT_TRUE(has(svg, ">" + equation + "</text>"));
+    EXPECT_LT(numbers(matches(svg, "<text x=\"([0-9.]+)\" y=\"[0-9.]+\" class=\"t-")).at(0), 100);  // in a legend
+}
+
+TEST(LineSvg, StaysSmallAndKeepsASpikeAmongAMillionPoints) {
+    LineFigure figure{"", {}, {"", {}, -1.0, 10.0}, {}, ""};
+    for (int s = 0; s < 3; ++s) {
+        Series series = line("s", {}, {});
+        for (int i = 0; i < 350'000; ++i) {
+            series.x.push_back(i);
+            series.y.push_back(std::sin(i * 0.37) * (i % 2 == 0 ? 1 : 0.3) + s);
+            series.lo.push_back(series.y.back() - 1);
+            series.hi.push_back(series.y.back() + 1);
+        }
+        series.y[123'456] = 9.5;
+        figure.series.push_back(std::move(series));
+    }
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    // The axis is 340 high and spans 11: the spike is 0.5 / 11 of it below the top.
+    const double top = numbers(matches(svg, "<svg x=\"[0-9.]+\" y=\"([0-9.]+)\"")).at(0) + 2;
+    EXPECT_TRUE(has(svg, std::to_string(top + 340 * 0.5 / 11).substr(0, 5)));
+}
+
+TEST(LineSvg, StaysSmallWithGapsEverywhereAndXInDisorder) {
+    LineFigure figure{"", {}, {}, {line("gaps", {}, {}), line("scatter", {}, {})}, ""};
+    for (int i = 0; i < 200'000; ++i) {
+        figure.series[0].x.push_back(i);
+        figure.series[0].y.push_back(i % 2 == 0 ? std::cos(i) : nan);
+        figure.series[1].x.push_back(1e5 * (1 + std::sin(i * 12.9)));
+        figure.series[1].y.push_back(std::cos(i * 78.2));
+    }
+    expect_sound(to_svg(figure));
+}
+
+TEST(LineSvg, AxisBoundsCutTheData) {
+    LineFigure figure{"", {"x", {}, 0.0, 10.0}, {"y", {}, {}, {}}, {line("a", {0, 10, 20}, {0, 1, 1e9})}, ""};
+    EXPECT_TRUE(has(to_svg(figure), ">1.0</text>"));  // y follows what x shows
+    figure.y.max = 0.5;
+    expect_sound(to_svg(figure));
+}
+
+TEST(LineSvg, RefusesLengthsThatDiffer) {
+    LineFigure figure{"", {}, {}, {line("a", {0, 1}, {0})}, ""};
+    EXPECT_ERROR(to_svg(figure), "2 x and 1 y");
+    figure.series = {line("a", {0}, {0})};
+    figure.series[0].lo = {1};
+    EXPECT_ERROR(to_svg(figure), "1 lo, 0 hi");
+}
+
+}  // namespace
+}  // namespace flyball::report
