@@ -12,12 +12,16 @@
 namespace flyball::cli {
 
 const std::vector<Command>& commands() {
-    static const std::vector<Command> table = {schemes_command()};
+    static const std::vector<Command> table = {schemes_command(), simulate_command()};
     return table;
 }
 
 void print_out(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_error(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 void flush_out() {

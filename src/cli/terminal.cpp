@@ -1,0 +1,82 @@
+#include "cli/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+namespace flyball::cli {
+
+namespace {
+
+std::atomic<bool> interrupt_flag{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+
+extern "C" void on_interrupt(int signal) {
+    if (interrupt_flag.exchange(true)) {
+        _exit(128 + signal);
+    }
+}
+
+double number_in(const char* path) {
+    std::ifstream file(path);
+    double value = 0;
+    return file >> value ? value : -1;
+}
+
+}  // namespace
+
+Progress::Sink progress_sink() {
+    if (isatty(STDERR_FILENO) == 0) {
+        return {};
+    }
+    return [](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+        std::fflush(stderr);
+    };
+}
+
+void catch_interrupts() {
+    struct sigaction action = {};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+const std::atomic<bool>& interrupted() {
+    return interrupt_flag;
+}
+
+double available_memory() {
+    double available = 1e18;
+    std::ifstream info("/proc/meminfo");
+    for (std::string key; info >> key;) {
+        double kilobytes = 0;
+        if (key == "MemAvailable:" && info >> kilobytes) {
+            available = kilobytes * 1024;
+            break;
+        }
+        info.ignore(256, '\n');
+    }
+    const double limit = number_in("/sys/fs/cgroup/memory.max");  // "max" reads as -1
+    const double used = number_in("/sys/fs/cgroup/memory.current");
+    if (limit > 0 && used >= 0) {
+        available = std::min(available, limit - used);
+    }
+    return available;
+}
+
+bool stdout_is_terminal() {
+    return isatty(STDOUT_FILENO) != 0;
+}
+
+int terminal_columns() {
+    winsize size = {};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
+}
+
+}  // namespace flyball::cli

@@ -1,0 +1,23 @@
+// The process around a command: terminal, interrupts, memory.
+#pragma once
+
+#include <atomic>
+
+#include "core/progress.hpp"
+
+namespace flyball::cli {
+
+// Writes to stderr when that is a terminal, and is empty otherwise.
+Progress::Sink progress_sink();
+
+// From now on SIGINT and SIGTERM set a flag that runs look at between steps; a second signal ends the process at once.
+void catch_interrupts();
+const std::atomic<bool>& interrupted();
+
+// Bytes that this process may still use: free memory of the machine and limit of its control group.
+double available_memory();
+
+bool stdout_is_terminal();
+int terminal_columns();
+
+}  // namespace flyball::cli

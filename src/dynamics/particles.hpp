@@ -1,0 +1,76 @@
+// A system of particles under a scheme: what the integrators and the layers call.
+//
+// Rows are [systems*tokens, dim]. The state is double; --precision f32 evaluates attention, where the time goes, in
+// float.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/attention.hpp"
+#include "dynamics/observables.hpp"
+#include "dynamics/settings.hpp"
+#include "dynamics/weights.hpp"
+#include "scheme/rows.hpp"
+
+namespace flyball::dynamics {
+
+class Particles {
+  public:
+    Particles(const Settings& settings, const scheme::Program& program);
+
+    const Settings& settings() const { return settings_; }
+    const scheme::Program& program() const { return program_; }
+    scheme::State<double>& state() { return state_; }
+    std::size_t numbers() const;  // in all streams together
+    void copy_to(double* y) const;
+    void copy_from(const double* y);
+
+    // Why this equation has no ODE limit, or nothing.
+    std::optional<std::string> limit_problem() const;
+
+    // t is clamped into the open segment, so that a step that ends at a switch never looks across it.
+    void set_segment(double begin, double end);
+    void project(double t);
+    void velocity(double t, std::vector<std::vector<double>>& slopes);
+    void layer(std::size_t l);
+
+    Sample measure_ode(double t);
+    double observe_ode(double t, const std::string& observable);  // one observable, as cheaply as it can be had
+    Sample measure_layers(std::size_t layers_done, const std::vector<double>* theta_before);
+    const std::vector<double>& theta() const { return theta_; }  // of the last measurement
+
+    const std::vector<double>& x() const { return state_.streams[0]; }
+
+    std::string kernel() const;
+    std::size_t evaluations() const { return evaluations_; }
+    void set_evaluations(std::size_t count) { evaluations_ = count; }
+
+  private:
+    scheme::Environment ode_environment(double t) const;
+    void sub_layer(scheme::SubLayer which, const double* in, double* out);
+    void use_draw(std::size_t draw);
+    Measured shape() const;
+
+    Settings settings_;
+    scheme::Program program_;
+    std::size_t rows_;
+    scheme::RowStep<double> step_;
+    scheme::State<double> state_;
+    std::vector<std::unique_ptr<attention::Attention<double>>>
+        attention_;  // one, or one per system with its own weights
+    std::vector<std::unique_ptr<attention::Attention<float>>> attention_float_;
+    std::vector<float> float_in_;
+    std::vector<float> float_out_;
+    std::vector<FeedForward> ffn_;
+    std::optional<std::size_t> draw_;
+    double begin_ = 0;
+    double end_ = 0;
+    std::vector<double> readout_;
+    std::vector<double> theta_;
+    std::size_t evaluations_ = 0;
+};
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,54 @@
+// A whole particle run: from a start through layers or time, looked at where the settings say.
+//
+// The result is a record, whatever happens: divergence, NaN and a vanished radius are outcomes. A run can be stopped
+// between steps and taken up again from its last restart point (checkpoint.hpp).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dynamics/integrator.hpp"
+#include "dynamics/particles.hpp"
+
+namespace flyball::dynamics {
+
+enum class Outcome { done, until, diverged, nan, step_underflow, radius_zero, interrupted };
+const char* name(Outcome outcome);
+
+struct Record {
+    std::vector<Sample> samples;
+    Outcome outcome = Outcome::done;
+    std::string kernel;
+    std::size_t steps = 0;
+    std::size_t evaluations = 0;
+    double seconds = 0;
+    std::optional<double> collapse_time;  // when the mean cosine first exceeds 0.999
+};
+
+// Where a run can be taken up: a function of the run alone, never of the clock.
+struct RestartPoint {
+    StepState step;
+    std::size_t next_sample = 0;
+    std::size_t evaluations = 0;
+    std::vector<double> y;  // all streams
+    std::vector<Sample> samples;
+};
+
+struct Watch {
+    std::function<void(double done)> progress;                     // share of the run, 0..1
+    std::function<void(const Sample&, const Particles&)> sampled;  // after every sample
+    std::function<void(const RestartPoint&)> restart_point;        // at every restart point
+    const std::atomic<bool>* stop = nullptr;                       // set: end as interrupted at the next step
+};
+
+// Throws Error(usage) when an equation without an ODE limit is asked to run in time.
+Record run(const Settings& settings, const scheme::Program& program, const Watch& watch = {},
+           const std::optional<RestartPoint>& from = std::nullopt);
+
+// Times inside (0, T) at which a comparison of the equation flips, to the last bit.
+std::vector<double> switch_times(const scheme::Program& program, const Settings& settings);
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,194 @@
+#include "dynamics/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "core/suggest.hpp"
+
+namespace flyball::dynamics {
+
+namespace {
+
+[[noreturn]] void fail(std::string_view got, std::string_view expected, std::string_view hint = {}) {
+    throw Error(ErrorKind::usage, "dynamics.settings", got, expected, hint);
+}
+
+void positive(double value, std::string_view flag) {
+    if (!(value > 0) || !std::isfinite(value)) {
+        fail(fmt::format("{} {}", flag, format_double(value)), "a finite number above 0");
+    }
+}
+
+template <class Value>
+Value one_of(const std::string& text, std::string_view what,
+             const std::vector<std::pair<std::string, Value>>& choices) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : choices) {
+        if (name == text) {
+            return value;
+        }
+        names.push_back(name);
+    }
+    const std::string near = nearest(text, names);
+    fail(fmt::format("the unknown {} {}", what, flyball::quoted(text)),
+         fmt::format("one of {}", fmt::join(names, ", ")), near.empty() ? "" : fmt::format("did you mean {}?", near));
+}
+
+double number_after(const std::string& text, std::size_t at, std::string_view what) {
+    const auto value = parse_double(std::string_view(text).substr(at));
+    if (!value) {
+        fail(flyball::quoted(text), fmt::format("{} followed by a number", what));
+    }
+    return *value;
+}
+
+}  // namespace
+
+void parse_start(const std::string& text, Settings& settings) {
+    if (text.rfind("cone:", 0) == 0) {
+        settings.start = StartKind::cone;
+        settings.cone_delta = number_after(text, 5, "cone:");
+        return;
+    }
+    settings.start = one_of<StartKind>(text, "start",
+                                       {{"symmetric", StartKind::symmetric},
+                                        {"uniform", StartKind::uniform},
+                                        {"gaussian", StartKind::gaussian},
+                                        {"cone:DELTA", StartKind::cone}});
+    if (settings.start == StartKind::cone) {
+        fail("a cone without its size", "cone:DELTA, for example cone:0.01");
+    }
+}
+
+void parse_weights(const std::string& text, Settings& settings) {
+    if (text.rfind("kaiming:", 0) == 0) {
+        settings.weights = WeightKind::kaiming;
+        settings.kaiming_gain = number_after(text, 8, "kaiming:");
+        positive(settings.kaiming_gain, "--weights kaiming:");
+        return;
+    }
+    if (text.find('.') != std::string::npos || text.find('/') != std::string::npos) {
+        settings.weights = WeightKind::file;
+        settings.weight_file = text;
+        return;
+    }
+    settings.weights = one_of<WeightKind>(text, "weights",
+                                          {{"identity", WeightKind::identity},
+                                           {"gaussian", WeightKind::gaussian},
+                                           {"kaiming", WeightKind::kaiming},
+                                           {"orthogonal", WeightKind::orthogonal}});
+}
+
+Until parse_until(const std::string& text) {
+    const std::size_t at = text.find_first_of("<>");
+    if (at == std::string::npos) {
+        fail(fmt::format("--until {}", flyball::quoted(text)),
+             "an observable, < or >, and a number, for example cosine>0.999");
+    }
+    Until until;
+    until.observable = one_of<std::string>(text.substr(0, at), "observable",
+                                           {{"cosine", "cosine"},
+                                            {"radius", "radius"},
+                                            {"variance", "variance"},
+                                            {"energy", "energy"},
+                                            {"speed", "speed"},
+                                            {"clusters", "clusters"}});
+    until.above = text[at] == '>';
+    until.level = number_after(text, at + 1, fmt::format("{}{}", until.observable, text[at]));
+    return until;
+}
+
+Method parse_method(const std::string& text) {
+    return one_of<Method>(
+        text, "method",
+        {{"auto", Method::automatic}, {"erk", Method::erk}, {"euler", Method::euler}, {"rk4", Method::rk4}});
+}
+
+void check(const Settings& s) {
+    if (s.tokens == 0 || s.dim == 0) {
+        fail(fmt::format("{} tokens in {} dimensions", s.tokens, s.dim), "at least one of each");
+    }
+    if (s.systems == 0 || s.heads == 0) {
+        fail(fmt::format("{} systems, {} heads", s.systems, s.heads), "at least one of each");
+    }
+    if (!std::isfinite(s.beta) || s.beta < 0) {
+        fail(fmt::format("--beta {}", format_double(s.beta)), "a finite number, 0 or more");
+    }
+    positive(s.r0, "--r0");
+    positive(s.rtol, "--rtol");
+    positive(s.atol, "--atol");
+    positive(s.dt, "--dt");
+    if (s.layers) {
+        if (*s.layers == 0) {
+            fail("--layers 0", "at least one layer");
+        }
+    } else {
+        positive(s.time, "--time");
+    }
+    if (s.samples < 2) {
+        fail(fmt::format("--samples {}", s.samples), "at least 2: the start and the end");
+    }
+    if (s.start == StartKind::symmetric && s.tokens > s.dim) {
+        fail(fmt::format("a symmetric start of {} tokens in {} dimensions", s.tokens, s.dim),
+             "at least as many dimensions as tokens: the start is orthonormal",
+             fmt::format("use --dim {} or --start uniform", s.tokens));
+    }
+    if (s.start == StartKind::cone && !(s.cone_delta > 0 && s.cone_delta <= 1)) {
+        fail(fmt::format("cone:{}", format_double(s.cone_delta)), "a delta above 0 and at most 1");
+    }
+    if (s.weights != WeightKind::identity && s.weights != WeightKind::file && s.dim % s.heads != 0) {
+        fail(fmt::format("{} heads in {} dimensions", s.heads, s.dim), "a number of heads that divides --dim");
+    }
+    if (s.fresh && (s.weights == WeightKind::identity || s.weights == WeightKind::file)) {
+        fail("--fresh with weights that are not random", "--weights gaussian, kaiming or orthogonal");
+    }
+    if (s.tokens > (std::size_t{1} << 40) / s.dim / s.systems) {
+        fail(fmt::format("{} x {} x {} numbers", s.systems, s.tokens, s.dim), "a run that fits a machine");
+    }
+}
+
+std::vector<double> sample_times(const Settings& s) {
+    const double end = s.final_time();
+    std::vector<double> times;
+    if (s.layers) {  // whole layers only
+        const auto last = static_cast<double>(*s.layers);
+        for (std::size_t i = 0; i < s.samples; ++i) {
+            const double share = static_cast<double>(i) / static_cast<double>(s.samples - 1);
+            const double layer =
+                s.log_time ? (i == 0 ? 0 : std::round(std::pow(last, share))) : std::round(share * last);
+            const double t = layer * s.dt;
+            if (times.empty() || t > times.back()) {
+                times.push_back(t);
+            }
+        }
+        return times;
+    }
+    for (std::size_t i = 0; i < s.samples; ++i) {
+        const double share = static_cast<double>(i) / static_cast<double>(s.samples - 1);
+        double t = share * end;
+        if (s.log_time && i > 0) {
+            // From a thousandth of the end, or 1e-3 if that is earlier, evenly in log t.
+            const double first = std::min(1e-3, end * 1e-3);
+            const double step = s.samples == 2 ? 1 : static_cast<double>(i - 1) / static_cast<double>(s.samples - 2);
+            t = first * std::pow(end / first, step);
+        }
+        times.push_back(i + 1 == s.samples ? end : t);
+    }
+    return times;
+}
+
+double memory_estimate(const Settings& s, std::size_t streams) {
+    const double numbers = static_cast<double>(s.systems) * static_cast<double>(s.tokens) * static_cast<double>(s.dim);
+    // An integrator of order 5 keeps about a dozen copies of the state; steps and attention a dozen rows more.
+    double total = numbers * static_cast<double>(streams) * 8 * 24;
+    if (s.weights != WeightKind::identity) {
+        total += 4.0 * 8 * static_cast<double>(s.dim) * static_cast<double>(s.dim) * static_cast<double>(s.systems);
+    }
+    return total;
+}
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,74 @@
+// What a particle run is: everything that decides its result. Two runs with equal settings end with the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace flyball::dynamics {
+
+enum class StartKind { symmetric, uniform, gaussian, cone };
+enum class WeightKind { identity, gaussian, kaiming, orthogonal, file };
+enum class Method { automatic, erk, euler, rk4 };
+enum class Precision { f64, f32 };
+
+// Stop when an observable crosses a level: cosine>0.999.
+struct Until {
+    std::string observable;  // cosine, radius, variance, energy, speed or clusters
+    bool above = true;
+    double level = 0;
+};
+
+struct Settings {
+    std::size_t tokens = 32;
+    std::size_t dim = 32;
+    double beta = 1;
+    std::size_t heads = 1;
+    bool causal = false;
+    std::string attention = "softmax";
+    std::string kernel = "auto";
+    Precision precision = Precision::f64;
+
+    WeightKind weights = WeightKind::identity;
+    double kaiming_gain = 1.4142135623730951;
+    std::string weight_file;
+    bool fresh = false;         // redraw random weights at every integer t
+    std::size_t ffn_width = 0;  // 0: no FFN
+
+    StartKind start = StartKind::uniform;
+    double cone_delta = 0;  // every pair has cosine >= 1 - delta
+    double r0 = 1;
+    std::size_t systems = 1;
+    std::uint64_t seed = 1;
+
+    std::optional<std::size_t> layers;  // discrete layers; otherwise an ODE up to `time`
+    double dt = 0.1;                    // of layers, euler and rk4
+    double time = 10;
+    Method method = Method::automatic;
+    double rtol = 1e-10;
+    double atol = 1e-12;
+    std::size_t samples = 51;  // including 0 and the end
+    bool log_time = false;     // samples spaced evenly in log t (after the first)
+    std::optional<Until> until;
+
+    double final_time() const { return layers ? static_cast<double>(*layers) * dt : time; }
+};
+
+// Throws Error(usage) with a sentence where a setting makes no sense, alone or beside the others.
+void check(const Settings& settings);
+
+// "symmetric", "cone:0.01"; "kaiming:1.5", "weights.safetensors"; "cosine>0.999".
+void parse_start(const std::string& text, Settings& settings);
+void parse_weights(const std::string& text, Settings& settings);
+Until parse_until(const std::string& text);
+Method parse_method(const std::string& text);
+
+// The times at which a run is looked at, increasing from 0 to the end.
+std::vector<double> sample_times(const Settings& settings);
+
+// Bytes that a run of `streams` streams will hold at most.
+double memory_estimate(const Settings& settings, std::size_t streams);
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,177 @@
+#include "dynamics/weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/blas.hpp"
+#include "core/error.hpp"
+#include "core/lapack.hpp"
+#include "core/random.hpp"
+#include "core/safetensors.hpp"
+
+namespace flyball::dynamics {
+
+namespace {
+
+constexpr std::uint64_t weight_stream = 2;  // beside start.cpp's stream 1
+constexpr std::uint64_t ffn_stream = 3;
+
+// One matrix of the run: a function of seed, system, draw, head and role alone.
+std::vector<double> normals(const Settings& s, std::uint64_t stream, std::size_t system, std::size_t matrix,
+                            std::size_t count) {
+    std::vector<double> values(count);
+    Random(s.seed, stream + 16 * system).fill_normal(values, static_cast<std::uint64_t>(matrix) << 40U);
+    return values;
+}
+
+template <class Real>
+std::vector<Real> narrowed(const std::vector<double>& values) {
+    return {values.begin(), values.end()};
+}
+
+// The four matrices of one head: rows [h*width, (h+1)*width) of d x d draws; the output is transposed.
+template <class Real>
+attention::Weights<Real> random_weights(const Settings& s, std::size_t system, std::size_t draw) {
+    const std::size_t d = s.dim;
+    attention::Weights<Real> weights;
+    weights.heads = s.heads;
+    weights.width = d / s.heads;
+    weights.head.resize(s.heads);
+    for (std::size_t role = 0; role < 4; ++role) {
+        std::vector<double> matrix = normals(s, weight_stream, system, draw * 4 + role, d * d);
+        if (s.weights == WeightKind::orthogonal) {
+            matrix = orthogonal_factor(std::move(matrix), d);
+        } else {
+            const double gain = s.weights == WeightKind::kaiming ? s.kaiming_gain : 1;
+            for (double& value : matrix) {
+                value *= gain / std::sqrt(static_cast<double>(d));
+            }
+        }
+        for (std::size_t h = 0; h < s.heads; ++h) {
+            const auto begin = matrix.begin() + static_cast<std::ptrdiff_t>(h * weights.width * d);
+            std::vector<double> rows(begin, begin + static_cast<std::ptrdiff_t>(weights.width * d));
+            if (role == 3) {  // [width, d] -> [d, width]
+                std::vector<double> columns(rows.size());
+                for (std::size_t i = 0; i < weights.width; ++i) {
+                    for (std::size_t c = 0; c < d; ++c) {
+                        columns[c * weights.width + i] = rows[i * d + c];
+                    }
+                }
+                rows = std::move(columns);
+            }
+            auto& head = weights.head[h];
+            (role == 0   ? head.query
+             : role == 1 ? head.key
+             : role == 2 ? head.value
+                         : head.output) = narrowed<Real>(rows);
+        }
+    }
+    return weights;
+}
+
+// Tensors query, key, value of [heads*width, d] and output of [d, heads*width]; output is the identity when it is
+// absent.
+template <class Real>
+attention::Weights<Real> file_weights(const Settings& s) {
+    const SafeTensors file = SafeTensors::open(s.weight_file);
+    const std::size_t d = s.dim;
+    const auto shape_of = [&](const char* name) { return file.info(name).shape; };
+    const auto wrong = [&](const char* name) {
+        throw Error(ErrorKind::input, "dynamics.weights",
+                    fmt::format("{} of shape [{}] in {}", name, fmt::join(shape_of(name), ", "),
+                                flyball::quoted(s.weight_file)),
+                    fmt::format("query, key, value of [heads*width, {}] and output of [{}, heads*width]", d, d));
+    };
+    for (const char* name : {"query", "key", "value"}) {
+        const auto shape = shape_of(name);
+        if (shape.size() != 2 || shape[1] != d || shape[0] == 0 || shape[0] % s.heads != 0 ||
+            shape != shape_of("query")) {
+            wrong(name);
+        }
+    }
+    const std::size_t rows = static_cast<std::size_t>(shape_of("query")[0]);
+    attention::Weights<Real> weights;
+    weights.heads = s.heads;
+    weights.width = rows / s.heads;
+    weights.head.resize(s.heads);
+    std::vector<double> output(d * rows, 0.0);
+    if (file.contains("output")) {
+        const auto shape = shape_of("output");
+        if (shape.size() != 2 || shape[0] != d || shape[1] != rows) {
+            wrong("output");
+        }
+        output = file.read<double>("output");
+    } else if (rows == d) {
+        for (std::size_t c = 0; c < d; ++c) {
+            output[c * rows + c] = 1;
+        }
+    } else {
+        throw Error(ErrorKind::input, "dynamics.weights",
+                    fmt::format("no tensor output in {}", flyball::quoted(s.weight_file)),
+                    "one, since value does not have --dim rows");
+    }
+    const auto query = file.read<double>("query");
+    const auto key = file.read<double>("key");
+    const auto value = file.read<double>("value");
+    for (std::size_t h = 0; h < s.heads; ++h) {
+        const auto cut = [&](const std::vector<double>& from) {
+            const auto begin = from.begin() + static_cast<std::ptrdiff_t>(h * weights.width * d);
+            return std::vector<Real>(begin, begin + static_cast<std::ptrdiff_t>(weights.width * d));
+        };
+        weights.head[h] = {cut(query), cut(key), cut(value), std::vector<Real>(d * weights.width)};
+        for (std::size_t c = 0; c < d; ++c) {
+            for (std::size_t i = 0; i < weights.width; ++i) {
+                weights.head[h].output[c * weights.width + i] =
+                    static_cast<Real>(output[c * rows + h * weights.width + i]);
+            }
+        }
+    }
+    return weights;
+}
+
+}  // namespace
+
+template <class Real>
+attention::Weights<Real> draw_weights(const Settings& s, std::size_t system, std::size_t draw) {
+    switch (s.weights) {
+        case WeightKind::identity: {
+            attention::Weights<Real> weights;
+            weights.heads = s.heads;
+            return weights;
+        }
+        case WeightKind::file:
+            return file_weights<Real>(s);
+        default:
+            return random_weights<Real>(s, system, draw);
+    }
+}
+template attention::Weights<float> draw_weights<float>(const Settings&, std::size_t, std::size_t);
+template attention::Weights<double> draw_weights<double>(const Settings&, std::size_t, std::size_t);
+
+FeedForward draw_feed_forward(const Settings& s, std::size_t system, std::size_t draw) {
+    FeedForward ffn{s.dim, s.ffn_width, {}, {}};
+    ffn.first = normals(s, ffn_stream, system, 2 * draw, s.ffn_width * s.dim);
+    ffn.second = normals(s, ffn_stream, system, 2 * draw + 1, s.ffn_width * s.dim);
+    for (double& value : ffn.first) {
+        value /= std::sqrt(static_cast<double>(s.dim));
+    }
+    for (double& value : ffn.second) {
+        value /= std::sqrt(static_cast<double>(s.ffn_width));
+    }
+    return ffn;
+}
+
+void FeedForward::operator()(std::size_t rows, const double* in, double* out) const {
+    const BlasThreads one(1);  // results must not depend on the number of threads
+    std::vector<double> hidden(rows * width);
+    gemm(Transpose::no, Transpose::yes, rows, width, dim, 1.0, in, dim, first.data(), dim, 0.0, hidden.data(), width);
+    for (double& h : hidden) {
+        h *= 0.5 * (1 + std::erf(h * 0.70710678118654752440));
+    }
+    gemm(Transpose::no, Transpose::yes, rows, dim, width, 1.0, hidden.data(), width, second.data(), width, 0.0, out,
+         dim);
+}
+
+}  // namespace flyball::dynamics

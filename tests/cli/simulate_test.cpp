@@ -1,0 +1,178 @@
+// `flyball simulate` as a user meets it: defaults, JSON contract, files, resuming, wrong input.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test {
+namespace {
+
+class Folder {
+  public:
+    Folder()
+        : path_((std::filesystem::temp_directory_path() / ("flyball-simulate-" + std::to_string(getpid()))).string()) {
+        std::filesystem::remove_all(path_);
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+TEST(Simulate, RunsWithASchemeAloneAndShowsATableAndAPlot) {
+    const Outcome outcome = run_program("simulate --scheme peri-ln");
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_NE(outcome.out.find("peri-ln"), std::string::npos);
+    EXPECT_NE(outcome.out.find("mean cosine"), std::string::npos);
+}
+
+TEST(Simulate, JsonFollowsTheContract) {
+    const Outcome outcome =
+        run_program("simulate --scheme post-ln --equation 'x + dt*f(norm(x)) | norm(x)' --json --samples 7");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json document = parse_json(outcome.out, "json");
+    ASSERT_EQ(document["runs"].size(), 2U);
+    for (const Json& run : document["runs"]) {
+        EXPECT_EQ(run["outcome"], "done");
+        EXPECT_EQ(run["t"].size(), 7U);
+        EXPECT_EQ(run["t"][6], 10.0);
+        for (const char* key : {"mean", "lo", "hi"}) {
+            EXPECT_EQ(run["cosine"][key].size(), 7U);
+        }
+        for (const char* key : {"mean", "min", "max"}) {
+            EXPECT_EQ(run["radius"][key].size(), 7U);
+        }
+        for (const char* key : {"variance", "energy", "speed", "clusters"}) {
+            EXPECT_EQ(run[key].size(), 7U) << key;
+        }
+        EXPECT_TRUE(run["kernel"].is_string());
+        EXPECT_GT(run["stats"]["evaluations"], 0);
+        EXPECT_GT(run["stats"]["steps"], 0);
+        EXPECT_GE(run["stats"]["seconds"], 0.0);
+    }
+    EXPECT_EQ(document["runs"][1]["equation"], "x + dt*f(norm(x)) | norm(x)");
+    // Both runs have the same start.
+    EXPECT_EQ(document["runs"][0]["cosine"]["mean"][0], document["runs"][1]["cosine"]["mean"][0]);
+}
+
+TEST(Simulate, WritesItsFilesAndRefusesAFolderThatIsNotEmpty) {
+    const Folder folder;
+    const std::string flags =
+        "simulate --scheme ngpt --tokens 8 --dim 3 --time 2 --samples 5 --trajectory --out " + folder.path();
+    EXPECT_EQ(run_program(flags).exit, 0);
+    for (const char* name :
+         {"config.toml", "provenance.json", "result.json", "samples.csv", "samples.safetensors", "cosine.svg",
+          "cosine.csv", "radius.svg", "speed.svg", "sphere-ngpt.svg", "trajectory.h5"}) {
+        EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "work"));
+    const Outcome again = run_program(flags);
+    EXPECT_EQ(again.exit, 2);
+    EXPECT_NE(again.err.find("not empty"), std::string::npos) << again.err;
+    const std::string before = read_text_file(folder / "samples.csv", 1 << 20);
+    const std::string trajectory = read_text_file(folder / "trajectory.h5", 1 << 20);
+    EXPECT_EQ(run_program(flags + " --force --threads 1").exit, 0);
+    EXPECT_EQ(read_text_file(folder / "samples.csv", 1 << 20), before);
+    EXPECT_EQ(read_text_file(folder / "trajectory.h5", 1 << 20), trajectory);
+    // The configuration it wrote is the run.
+    EXPECT_EQ(run_program("simulate --config " + (folder / "config.toml") + " --out " + (folder / "again")).exit, 0);
+    EXPECT_EQ(read_text_file(folder / "again/samples.csv", 1 << 20), before);
+}
+
+TEST(Simulate, KilledAtAnyMomentAndResumedEndsWithTheSameBits) {
+    const Folder folder;
+    const std::string flags =
+        "simulate --scheme mix-ln --scheme peri-ln --tokens 200 --dim 4 --beta 3 --rtol 1e-12 --time 40 --samples 12";
+    const std::string out = " --trajectory --out " + folder.path();
+    ASSERT_EQ(run_program(flags + out).exit, 0);
+    const std::string csv = read_text_file(folder / "samples.csv", 1 << 20);
+    const std::string trajectory = read_text_file(folder / "trajectory-2.h5", 1 << 24);
+    std::filesystem::remove_all(folder.path());
+    int killed = 0;
+    run_program(flags + out, "timeout -s KILL 0.15");
+    for (int i = 0; i < 40 && !std::filesystem::exists(folder / "result.json"); ++i) {
+        ++killed;
+        const std::string resume = "simulate --config " + (folder / "config.toml") + " --resume --out " + folder.path();
+        run_program(resume, i < 6 ? "timeout -s KILL 0." + std::to_string(2 + i) : "");
+    }
+    EXPECT_GT(killed, 0);
+    EXPECT_EQ(read_text_file(folder / "samples.csv", 1 << 20), csv);
+    EXPECT_EQ(read_text_file(folder / "trajectory-2.h5", 1 << 24), trajectory);
+}
+
+TEST(Simulate, AnInterruptSavesTheRunAndTellsHowToGoOn) {
+    const Folder folder;
+    const std::string out = " --out " + folder.path();
+    const Outcome outcome = run_program(
+        "simulate --scheme post-ln --tokens 600 --dim 16 --layers 1000000 --samples 3" + out, "timeout -s INT 0.5");
+    EXPECT_EQ(outcome.exit, 124) << "timeout's own code";
+    EXPECT_NE(outcome.err.find("--resume"), std::string::npos) << outcome.err;
+    EXPECT_TRUE(std::filesystem::exists(folder / "config.toml"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "result.json"));
+    const Outcome other = run_program("simulate --scheme pre-ln --resume" + out);
+    EXPECT_EQ(other.exit, 2);
+    EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;
+}
+
+TEST(Simulate, WrongInputOfEveryKindExitsTwoWithOneSentence) {
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"--tokens 0", "at least one of each"},
+        {"--dim -1", "--dim"},
+        {"--tokens many", "--tokens"},
+        {"--beta inf", "finite"},
+        {"--beta -2", "finite number, 0 or more"},
+        {"--scheme peri", "did you mean peri-ln?"},
+        {"--equation 'x + dt*f('", "[scheme.parse]"},
+        {"--equation 'x + f(x)' --time 3", "use --layers"},
+        {"--time 3 --layers 4", "one of them"},
+        {"--time 0", "above 0"},
+        {"--start symmetric --tokens 40 --dim 20", "--start uniform"},
+        {"--start cone", "cone:DELTA"},
+        {"--weights gausian", "did you mean gaussian?"},
+        {"--weights no-such.safetensors", "no-such.safetensors"},
+        {"--weights gaussian --heads 5", "divides"},
+        {"--fresh", "--weights gaussian"},
+        {"--attention softmx", "softmax"},
+        {"--mask casual", "none or causal"},
+        {"--method rk5", "one of auto"},
+        {"--until cosine=1", "cosine>0.999"},
+        {"--precision f16", "f64 or f32"},
+        {"--kernel no-such", "kernel"},
+        {"--samples 1", "at least 2"},
+        {"--out /proc/flyball", "/proc/flyball"},
+        {"--out /dev/null", "which is a file"},
+        {"--resume", "--out"},
+        {"--tokens 100000000 --dim 4096", "GB"},
+        {"--threads 0x", "--threads"},
+    };
+    for (const auto& [flags, says] : cases) {
+        const Outcome outcome = run_program("simulate " + flags);
+        EXPECT_EQ(outcome.exit, 2) << flags << outcome.err;
+        EXPECT_EQ(outcome.out, "") << flags;
+        EXPECT_NE(outcome.err.find(says), std::string::npos) << flags << ": " << outcome.err;
+    }
+}
+
+TEST(Simulate, OneTokenOneDimensionAndDegenerateStartsRun) {
+    for (const char* flags :
+         {"--tokens 1", "--dim 1", "--tokens 1 --dim 1 --scheme ngpt", "--beta 0", "--beta 10000 --time 1",
+          "--start cone:1e-9 --scheme pre-ln", "--layers 1", "--samples 2 --log-time",
+          "--weights kaiming --ffn 8 --systems 2 --time 1", "--weights orthogonal --heads 4 --fresh --time 2",
+          "--precision f32 --mask causal --time 1", "--attention sparsemax --layers 3"}) {
+        const Outcome outcome = run_program("simulate --json --scheme peri-ln " + std::string(flags));
+        EXPECT_EQ(outcome.exit, 0) << flags << outcome.err;
+        EXPECT_EQ(parse_json(outcome.out, flags)["runs"][0]["outcome"], "done") << flags;
+    }
+}
+
+}  // namespace
+}  // namespace flyball::cli::test
