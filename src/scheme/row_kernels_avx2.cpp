@@ -80,24 +80,7 @@ void exp_all(std::size_t count, float* x) {
     for_all<_ZGVdN8v_expf>(count, x);
 }
 #else
-template <class Real>
-void tanh_all(std::size_t count, Real* x) {
-    for (std::size_t i = 0; i < count; ++i) {
-        x[i] = std::tanh(x[i]);
-    }
-}
-template <class Real>
-void erf_all(std::size_t count, Real* x) {
-    for (std::size_t i = 0; i < count; ++i) {
-        x[i] = std::erf(x[i]);
-    }
-}
-template <class Real>
-void exp_all(std::size_t count, Real* x) {
-    for (std::size_t i = 0; i < count; ++i) {
-        x[i] = std::exp(x[i]);
-    }
-}
+#include "scheme/row_kernels_libm.inl"
 #endif
 
 #include "scheme/row_kernels_body.inl"
