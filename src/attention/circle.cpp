@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/bessel.hpp"
 #include "attention/exponent.hpp"
 #include "attention/head_kernel.hpp"
 #include "attention/tile_kernels.hpp"
@@ -27,48 +28,7 @@ namespace {
 constexpr std::size_t chunk = 512;  // tokens whose coordinates are unpacked at a time
 constexpr std::size_t chunks_per_slot = 4;
 constexpr std::size_t most_slots = 32;
-constexpr double negligible = 1e-17;
 constexpr double least_share = 1e-3;  // of n: the smallest Z that is trusted
-
-// e^-|beta| I_m(beta), m = 0 .. until negligible beside m = 0. Miller's backward recurrence
-// I_{m-1} = I_{m+1} + (2m/beta) I_m from far above, normalized by I_0 + 2 sum I_m = e^beta.
-std::vector<double> scaled_bessel(double beta) {
-    const double size = std::fabs(beta);
-    if (size < 1e-300) {
-        return {1.0};
-    }
-    const auto start = static_cast<std::size_t>(std::sqrt(90 * size) + 40);
-    constexpr double huge = 1e200;
-    std::vector<double> values(start + 1, 0.0);
-    double above = 0;
-    double here = 1 / huge;
-    for (std::size_t m = start; m > 0; --m) {
-        values[m] = here;
-        const double below = above + 2 * static_cast<double>(m) / size * here;
-        above = here;
-        here = below;
-        if (here > huge) {
-            for (std::size_t k = m; k <= start; ++k) {
-                values[k] = values[k] / here;
-            }
-            above /= here;
-            here = 1;
-        }
-    }
-    values[0] = here;
-    double sum = 0;
-    for (std::size_t m = start; m > 0; --m) {
-        sum += 2 * values[m];
-    }
-    sum += values[0];
-    for (std::size_t m = 0; m <= start; ++m) {
-        values[m] *= (beta < 0 && m % 2 == 1 ? -1 : 1) / sum;
-    }
-    while (values.size() > 1 && std::fabs(values.back()) < negligible * values[0]) {
-        values.pop_back();
-    }
-    return values;
-}
 
 template <class Real>
 class Circle final : public HeadKernel<Real> {

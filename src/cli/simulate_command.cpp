@@ -241,9 +241,10 @@ Command simulate_command() {
             ->type_name("L")
             ->check(CLI::NonNegativeNumber);
         app.add_option("--dt", s.dt, "step of layers, euler and rk4")->capture_default_str();
-        app.add_option("--method", flags->method, "auto, erk, euler or rk4")->capture_default_str();
-        app.add_option("--rtol", s.rtol, "relative tolerance of erk")->capture_default_str();
-        app.add_option("--atol", s.atol, "absolute tolerance of erk")->capture_default_str();
+        app.add_option("--method", flags->method, "auto (erk), erk, bdf (stiff equations), euler or rk4")
+            ->capture_default_str();
+        app.add_option("--rtol", s.rtol, "relative tolerance of erk and bdf")->capture_default_str();
+        app.add_option("--atol", s.atol, "absolute tolerance of erk and bdf")->capture_default_str();
         app.add_option("--systems", s.systems, "independent systems; quantiles are over them")
             ->capture_default_str()
             ->check(CLI::NonNegativeNumber);

@@ -135,20 +135,7 @@ std::vector<ConfigEntry> configuration(const dynamics::Settings& s, const std::v
         add("rtol", number(s.rtol));
         add("atol", number(s.atol));
     }
-    switch (s.method) {
-        case dynamics::Method::automatic:
-            add("method", {"auto"});
-            break;
-        case dynamics::Method::erk:
-            add("method", {"erk"});
-            break;
-        case dynamics::Method::euler:
-            add("method", {"euler"});
-            break;
-        case dynamics::Method::rk4:
-            add("method", {"rk4"});
-            break;
-    }
+    add("method", {dynamics::name(s.method)});
     add("dt", number(s.dt));
     add("samples", number(s.samples));
     add("log-time", {s.log_time ? "true" : "false"});

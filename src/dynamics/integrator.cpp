@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dynamics/erk.hpp"
+#include "dynamics/adaptive.hpp"
 
 namespace flyball::dynamics {
 
@@ -87,9 +87,13 @@ std::unique_ptr<Integrator> make_integrator(const Settings& settings) {
             return std::make_unique<EqualSteps>(euler_table, settings.dt);
         case Method::rk4:
             return std::make_unique<EqualSteps>(rk4_table, settings.dt);
-        default:
-            return make_erk(settings);
+        case Method::bdf:
+            return make_bdf(settings);
+        case Method::automatic:
+        case Method::erk:
+            break;
     }
+    return make_erk(settings);
 }
 
 }  // namespace flyball::dynamics

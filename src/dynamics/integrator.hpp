@@ -1,9 +1,8 @@
 // One piece of an ODE run: from a to b without a switch in between.
 //
-// erk is SUNDIALS' adaptive explicit Runge-Kutta (Fehlberg 7/8), projected to the scheme's manifold after every
-// accepted step. euler and rk4 take equal steps of at most --dt. An integrator remembers nothing but the step size
-// between calls, and starts anew whenever the count of accepted steps is a multiple of `restart_steps`: that is what
-// makes a resumed run end with the same bits.
+// erk and bdf choose their steps (adaptive.hpp); euler and rk4 take equal steps of at most --dt. An integrator
+// remembers nothing but the step size between calls, and starts anew whenever the count of accepted steps is a multiple
+// of `restart_steps`: that is what makes a resumed run end with the same bits.
 #pragma once
 
 #include <cstddef>

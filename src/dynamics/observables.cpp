@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "attention/pairs.hpp"
+#include "core/blas.hpp"
 #include "core/lapack.hpp"
 #include "core/parallel.hpp"
 
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double cluster_cosine = 1 - 1e-3;
 constexpr std::size_t most_cluster_tokens = 65536;
-constexpr std::size_t slots = 64;  // fixed: the same bits on any number of threads
+constexpr std::size_t most_rank = 1024;  // eigenvalues of larger matrices cost more than the run
+constexpr std::size_t slots = 64;        // fixed: the same bits on any number of threads
 
 double dot(const double* a, const double* b, std::size_t dim) {
     double sum = 0;
@@ -64,61 +66,17 @@ double variance_of(const double* theta, std::size_t n, std::size_t dim) {
     return spread / static_cast<double>(n);
 }
 
-double energy_of(const double* theta, std::size_t n, std::size_t dim, double beta) {
-    const double pairs = parallel_sum(n, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
-        double sum = 0;
-        for (std::size_t j = begin; j < end; ++j) {
-            sum += std::exp(beta * (dot(theta + j * dim, theta + j * dim, dim) - 1)) / 2;
-            for (std::size_t k = j + 1; k < n; ++k) {
-                sum += std::exp(beta * (dot(theta + j * dim, theta + k * dim, dim) - 1));
-            }
-        }
-        return sum;
-    });
-    return -2 * pairs / (static_cast<double>(n) * static_cast<double>(n));
-}
-
-// Connected components of cosine > 1 - 1e-3, by flooding: what is reached is not looked at again, so consensus costs
-// O(n d).
-std::size_t cluster_count(const double* theta, std::size_t n, std::size_t dim) {
-    std::vector<std::size_t> waiting(n);
-    std::iota(waiting.begin(), waiting.end(), std::size_t{0});
-    std::vector<std::size_t> front;
-    std::size_t clusters = 0;
-    while (!waiting.empty()) {
-        ++clusters;
-        front = {waiting.back()};
-        waiting.pop_back();
-        while (!front.empty()) {
-            const std::size_t from = front.back();
-            front.pop_back();
-            const auto reached = std::partition(waiting.begin(), waiting.end(), [&](std::size_t k) {
-                return !(dot(theta + from * dim, theta + k * dim, dim) > cluster_cosine);
-            });
-            front.insert(front.end(), reached, waiting.end());
-            waiting.erase(reached, waiting.end());
-        }
-    }
-    return clusters;
-}
-
 // exp of the entropy of the singular values' shares: 1 at consensus, min(n, d) for orthonormal rows.
 double effective_rank_of(const double* theta, std::size_t n, std::size_t dim) {
     const std::size_t size = std::min(n, dim);
-    std::vector<double> gram(size * size, 0.0);
-    for (std::size_t a = 0; a < size; ++a) {
-        for (std::size_t b = a; b < size; ++b) {
-            double sum = 0;
-            if (n <= dim) {
-                sum = dot(theta + a * dim, theta + b * dim, dim);
-            } else {
-                for (std::size_t j = 0; j < n; ++j) {
-                    sum += theta[j * dim + a] * theta[j * dim + b];
-                }
-            }
-            gram[a * size + b] = gram[b * size + a] = sum;
-        }
+    if (size > most_rank) {
+        return std::nan("");
     }
+    std::vector<double> gram(size * size);
+    const BlasThreads one(1);
+    const auto [left, right] =
+        n <= dim ? std::pair{Transpose::no, Transpose::yes} : std::pair{Transpose::yes, Transpose::no};
+    gemm(left, right, size, size, std::max(n, dim), 1.0, theta, dim, theta, dim, 0.0, gram.data(), size);
     std::vector<double> values = symmetric_eigenvalues(std::move(gram), size);
     double total = 0;
     for (double& value : values) {
@@ -225,20 +183,32 @@ Sample measure(const Measured& shape, double t, const std::vector<double>& theta
     const std::size_t n = shape.tokens;
     const std::size_t per_system = n * shape.dim;
     const auto systems = static_cast<double>(shape.systems);
+    struct System {
+        double cosine, variance, energy, effective_rank, clusters;
+    };
+    std::vector<System> all(shape.systems);
+    const bool counted = n <= most_cluster_tokens;
+    parallel_slots(shape.systems, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t m = begin; m < end; ++m) {
+            const double* system = theta.data() + m * per_system;
+            const attention::PairStatistics pairs = attention::pair_statistics(
+                n, shape.dim, system, shape.beta, counted ? std::optional(cluster_cosine) : std::nullopt);
+            all[m] = {mean_cosine(system, n, shape.dim), variance_of(system, n, shape.dim),
+                      -pairs.exponential_sum / (static_cast<double>(n) * static_cast<double>(n)),
+                      effective_rank_of(system, n, shape.dim), static_cast<double>(pairs.components.value_or(0))};
+        }
+    });
     std::vector<double> cosines;
     double clusters = 0;
-    for (std::size_t m = 0; m < shape.systems; ++m) {
-        const double* system = theta.data() + m * per_system;
-        cosines.push_back(mean_cosine(system, n, shape.dim));
-        sample.cosine += cosines.back() / systems;
-        sample.variance += variance_of(system, n, shape.dim) / systems;
-        sample.energy += energy_of(system, n, shape.dim, shape.beta) / systems;
-        sample.effective_rank += effective_rank_of(system, n, shape.dim) / systems;
-        if (n <= most_cluster_tokens) {
-            clusters += static_cast<double>(cluster_count(system, n, shape.dim)) / systems;
-        }
+    for (const System& system : all) {
+        cosines.push_back(system.cosine);
+        sample.cosine += system.cosine / systems;
+        sample.variance += system.variance / systems;
+        sample.energy += system.energy / systems;
+        sample.effective_rank += system.effective_rank / systems;
+        clusters += system.clusters / systems;
     }
-    if (n <= most_cluster_tokens) {
+    if (counted) {
         sample.clusters = clusters;
     }
     sample.cosine_lo = quantile(cosines, 0.05);

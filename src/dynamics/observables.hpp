@@ -20,7 +20,7 @@ struct Sample {
     double energy = 0;
     double speed = 0;
     std::optional<double> clusters;  // mean over systems; none above 65,536 tokens
-    double effective_rank = 0;
+    double effective_rank = 0;       // NaN above min(n, d) = 1024
 };
 
 // theta: [systems, tokens, dim] unit rows (zero rows stay zero); x: the stream; theta_slope may be null (speed is then

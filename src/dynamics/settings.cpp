@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -102,10 +103,22 @@ Until parse_until(const std::string& text) {
     return until;
 }
 
+namespace {
+
+constexpr std::array<std::pair<const char*, Method>, 5> methods = {{{"auto", Method::automatic},
+                                                                    {"erk", Method::erk},
+                                                                    {"bdf", Method::bdf},
+                                                                    {"euler", Method::euler},
+                                                                    {"rk4", Method::rk4}}};
+
+}  // namespace
+
 Method parse_method(const std::string& text) {
-    return one_of<Method>(
-        text, "method",
-        {{"auto", Method::automatic}, {"erk", Method::erk}, {"euler", Method::euler}, {"rk4", Method::rk4}});
+    return one_of<Method>(text, "method", {methods.begin(), methods.end()});
+}
+
+const char* name(Method method) {
+    return std::find_if(methods.begin(), methods.end(), [&](const auto& row) { return row.second == method; })->first;
 }
 
 void check(const Settings& s) {

@@ -11,7 +11,7 @@ namespace flyball::dynamics {
 
 enum class StartKind { symmetric, uniform, gaussian, cone };
 enum class WeightKind { identity, gaussian, kaiming, orthogonal, file };
-enum class Method { automatic, erk, euler, rk4 };
+enum class Method { automatic, erk, bdf, euler, rk4 };
 enum class Precision { f64, f32 };
 
 // Stop when an observable crosses a level: cosine>0.999.
@@ -64,6 +64,7 @@ void parse_start(const std::string& text, Settings& settings);
 void parse_weights(const std::string& text, Settings& settings);
 Until parse_until(const std::string& text);
 Method parse_method(const std::string& text);
+const char* name(Method method);
 
 // The times at which a run is looked at, increasing from 0 to the end.
 std::vector<double> sample_times(const Settings& settings);

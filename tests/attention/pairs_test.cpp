@@ -1,0 +1,151 @@
+// Sums over pairs and components, against plain loops over the definition.
+#include "attention/pairs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "core/random.hpp"
+
+namespace flyball::attention {
+namespace {
+
+double cosine(const std::vector<double>& z, std::size_t d, std::size_t j, std::size_t k) {
+    double sum = 0;
+    for (std::size_t c = 0; c < d; ++c) {
+        sum += z[j * d + c] * z[k * d + c];
+    }
+    return sum;
+}
+
+double plain_sum(const std::vector<double>& z, std::size_t n, std::size_t d, double beta) {
+    double sum = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t k = 0; k < n; ++k) {
+            sum += std::exp(beta * (cosine(z, d, j, k) - 1));
+        }
+    }
+    return sum;
+}
+
+std::size_t plain_components(const std::vector<double>& z, std::size_t n, std::size_t d, double level) {
+    std::vector<std::size_t> label(n, n);
+    std::size_t count = 0;
+    for (std::size_t seed = 0; seed < n; ++seed) {
+        if (label[seed] != n) {
+            continue;
+        }
+        std::vector<std::size_t> front = {seed};
+        label[seed] = count;
+        while (!front.empty()) {
+            const std::size_t from = front.back();
+            front.pop_back();
+            for (std::size_t k = 0; k < n; ++k) {
+                if (label[k] == n && cosine(z, d, from, k) > level) {
+                    label[k] = count;
+                    front.push_back(k);
+                }
+            }
+        }
+        ++count;
+    }
+    return count;
+}
+
+// Unit vectors: scattered, or in clumps of a given width.
+std::vector<double> points(std::size_t n, std::size_t d, std::size_t clumps, double width, std::uint64_t seed) {
+    std::vector<double> centres(clumps * d);
+    Random(seed, 1).fill_normal(centres);
+    std::vector<double> z(n * d);
+    Random(seed, 2).fill_normal(z);
+    for (std::size_t j = 0; j < n; ++j) {
+        double squares = 0;
+        for (std::size_t c = 0; c < d; ++c) {
+            double& value = z[j * d + c];
+            value = clumps == 0 ? value : centres[(j % clumps) * d + c] + width * value;
+            squares += value * value;
+        }
+        for (std::size_t c = 0; c < d; ++c) {
+            z[j * d + c] /= std::sqrt(squares);
+        }
+    }
+    return z;
+}
+
+TEST(Pairs, SumsAndComponentsAgreeWithTheirDefinitions) {
+    for (const std::size_t n : {1U, 2U, 3U, 31U, 192U, 193U, 500U}) {
+        for (const std::size_t d : {1U, 2U, 3U, 4U, 7U, 33U}) {
+            for (const std::size_t clumps : {0U, 5U}) {
+                const std::vector<double> z = points(n, d, clumps, 0.02, n + 10 * d);
+                for (const double beta : {0.0, 1.0, 50.0}) {
+                    const PairStatistics result = pair_statistics(n, d, z.data(), beta, 0.999);
+                    const double expected = plain_sum(z, n, d, beta);
+                    EXPECT_NEAR(result.exponential_sum, expected, 1e-12 * expected) << n << " " << d << " " << beta;
+                    EXPECT_EQ(result.components, plain_components(z, n, d, 0.999)) << n << " " << d << " " << clumps;
+                }
+            }
+        }
+    }
+}
+
+TEST(Pairs, FourierSumsOnTheCircleAgreeWithTheDefinition) {
+    const std::size_t n = 2000;
+    for (const std::size_t clumps : {0U, 3U}) {
+        const std::vector<double> z = points(n, 2, clumps, 0.1, 4);
+        for (const double beta : {0.0, 0.3, 9.0, 1000.0}) {
+            const double expected = plain_sum(z, n, 2, beta);
+            EXPECT_NEAR(pair_statistics(n, 2, z.data(), beta, std::nullopt).exponential_sum, expected, 1e-11 * expected)
+                << beta;
+        }
+    }
+}
+
+TEST(Pairs, ComponentsOfChainsAndOfOnePointAreFound) {
+    // A chain of steps of cosine 0.9995 half around the equator, in two and three dimensions, and its antipode alone.
+    const double step = std::acos(0.9995);
+    for (const std::size_t d : {2U, 3U, 4U}) {
+        std::vector<double> z;
+        const auto add = [&](double angle) {
+            std::vector<double> row(d, 0.0);
+            row[0] = std::cos(angle);
+            row[d - 1] = std::sin(angle);
+            z.insert(z.end(), row.begin(), row.end());
+        };
+        for (int i = 0; i < 60; ++i) {
+            add(i * step);
+        }
+        add(59 * step + 2 * std::acos(0.999));
+        EXPECT_EQ(pair_statistics(61, d, z.data(), 1, 0.999).components, 2U) << d;
+        const std::vector<double> same(300 * d, 1 / std::sqrt(static_cast<double>(d)));
+        EXPECT_EQ(pair_statistics(300, d, same.data(), 1, 0.999).components, 1U) << d;
+    }
+}
+
+TEST(Pairs, AllAroundTheCircleIsOneComponentAlsoAcrossMinusPi) {
+    std::vector<double> z;
+    for (int i = 0; i < 200; ++i) {
+        z.push_back(std::cos(2 * M_PI * i / 200));
+        z.push_back(std::sin(2 * M_PI * i / 200));
+    }
+    EXPECT_EQ(pair_statistics(200, 2, z.data(), 1, 0.999).components, 1U);
+    // One gap leaves one arc, two gaps two.
+    EXPECT_EQ(pair_statistics(190, 2, z.data(), 1, 0.999).components, 1U);
+    z.erase(z.begin() + 200, z.begin() + 220);
+    EXPECT_EQ(pair_statistics(180, 2, z.data(), 1, 0.999).components, 2U);
+}
+
+TEST(Pairs, TheNumberOfThreadsDoesNotMatter) {
+    const std::vector<double> z = points(700, 5, 0, 0, 3);
+    const int before = threads();
+    set_threads(1);
+    const double one = pair_statistics(700, 5, z.data(), 2, 0.999).exponential_sum;
+    set_threads(2);
+    const double two = pair_statistics(700, 5, z.data(), 2, 0.999).exponential_sum;
+    set_threads(before);
+    EXPECT_EQ(one, two);
+}
+
+}  // namespace
+}  // namespace flyball::attention
