@@ -3,7 +3,9 @@ add_library(flyball_options INTERFACE)
 target_compile_options(flyball_options INTERFACE
   -Wall -Wextra -Wconversion -Wshadow
   # The same bits from every compiler: a multiply-add is fused only where a kernel asks for it.
-  -ffp-contract=off)
+  -ffp-contract=off
+  # Nobody reads errno after a square root, and without it roots are done in vectors.
+  -fno-math-errno)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(flyball_options INTERFACE -Wno-restrict)  # GCC 12 warns of its own std::string (PR 105651)
 endif()

@@ -92,6 +92,7 @@ struct Attention<Real>::Body {
     Weights<Real> weights;
     std::string kernel;
     bool spread_systems = false;
+    std::size_t systems_at_once = 1;
     bool evaluated = false;
 
     // What one system needs: as many as there are slots over systems, so that no two slots share one.
@@ -105,9 +106,21 @@ struct Attention<Real>::Body {
     std::vector<Worker> workers;
 
     std::size_t numbers() const { return shape.tokens * shape.dim; }
+    std::size_t groups() const { return (shape.systems + systems_at_once - 1) / systems_at_once; }
     double beta(std::size_t head) const {
         return settings.head_betas.empty() ? settings.beta : settings.head_betas[head];
     }
+    // Systems [begin, end), one after the other or however the kernel likes it.
+    void systems(Worker& worker, std::size_t begin, std::size_t end, const Real* z, Real* out) const {
+        if (one_head()) {
+            worker.kernel->run_systems(end - begin, beta(0), z + begin * numbers(), out + begin * numbers());
+            return;
+        }
+        for (std::size_t s = begin; s < end; ++s) {
+            one_system(worker, z + s * numbers(), out + s * numbers());
+        }
+    }
+
     bool one_head() const {
         return weights.identity() && (weights.heads == 1 || settings.head_betas.empty() ||
                                       std::all_of(settings.head_betas.begin(), settings.head_betas.end(),
@@ -115,9 +128,7 @@ struct Attention<Real>::Body {
     }
 
     void one_system(Worker& worker, const Real* z, Real* out) const {
-        if (one_head()) {
-            worker.kernel->run(beta(0), z, z, z, out);
-        } else if (weights.identity()) {
+        if (weights.identity()) {
             identity_heads(worker, z, out);
         } else {
             weighted_heads(worker, z, out);
@@ -166,15 +177,18 @@ Attention<Real>::Attention(Shape shape, Settings settings, Weights<Real> weights
     problem.kind = body.settings.kind;
     problem.mask = body.settings.mask;
     problem.beta = 0;
+    problem.systems = body.one_head() ? shape.systems : 1;
     for (std::size_t h = 0; h < body.weights.heads; ++h) {
         problem.beta = std::max(problem.beta, std::fabs(body.beta(h)));
     }
     const KernelEntry& entry = choose_kernel(problem, sizeof(Real) == sizeof(float), kernel);
     body.kernel = entry.name;
     body.spread_systems = shape.systems > 1 && shape.tokens <= small_system;
-    body.workers.resize(body.spread_systems ? std::min(shape.systems, most_system_slots) : 1);
+    body.systems_at_once = entry.systems_at_once;
+    body.workers.resize(body.spread_systems ? std::min(body.groups(), most_system_slots) : 1);
     for (typename Body::Worker& worker : body.workers) {
         worker.kernel = entry.make<Real>()(problem);
+        worker.kernel->system_numbers = problem.tokens * problem.width;
         const std::size_t size = problem.tokens * problem.width;
         if (!body.one_head()) {
             worker.sums.resize(size);
@@ -197,18 +211,13 @@ Attention<Real>& Attention<Real>::operator=(Attention&&) noexcept = default;
 template <class Real>
 void Attention<Real>::operator()(const Real* z, Real* out) {
     Body& body = *body_;
-    const std::size_t size = body.numbers();
     if (body.spread_systems) {
-        parallel_slots(body.shape.systems, body.workers.size(),
-                       [&](std::size_t slot, std::size_t begin, std::size_t end) {
-                           for (std::size_t s = begin; s < end; ++s) {
-                               body.one_system(body.workers[slot], z + s * size, out + s * size);
-                           }
-                       });
+        parallel_slots(body.groups(), body.workers.size(), [&](std::size_t slot, std::size_t begin, std::size_t end) {
+            body.systems(body.workers[slot], begin * body.systems_at_once,
+                         std::min(end * body.systems_at_once, body.shape.systems), z, out);
+        });
     } else {
-        for (std::size_t s = 0; s < body.shape.systems; ++s) {
-            body.one_system(body.workers.front(), z + s * size, out + s * size);
-        }
+        body.systems(body.workers.front(), 0, body.shape.systems, z, out);
     }
     body.evaluated = true;
 }

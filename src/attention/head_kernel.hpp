@@ -20,6 +20,7 @@ struct HeadProblem {
     Mask mask = Mask::none;
     bool identity = true;  // queries, keys and values are the same array
     double beta = 1;       // the largest of all heads, in absolute value
+    std::size_t systems = 1;
 };
 
 template <class Real>
@@ -32,6 +33,14 @@ class HeadKernel {
 
     // query, key, value, out: [n, w]; the same pointer three times when the problem says identity. out is overwritten.
     virtual void run(double beta, const Real* query, const Real* key, const Real* value, Real* out) = 0;
+    // The same for `count` systems in a row, [count, n, w], of one array z: what kernels across systems do better.
+    virtual void run_systems(std::size_t count, double beta, const Real* z, Real* out) {
+        for (std::size_t s = 0; s < count; ++s) {
+            const Real* system = z + s * system_numbers;
+            run(beta, system, system, system, out + s * system_numbers);
+        }
+    }
+    std::size_t system_numbers = 0;  // n w, set by whoever makes the kernel
     virtual std::string_view path() const = 0;
     virtual std::size_t memory_bytes() const = 0;
 };
@@ -43,6 +52,8 @@ template <class Real>
 std::unique_ptr<HeadKernel<Real>> make_reference(const HeadProblem& problem);
 template <class Real>
 std::unique_ptr<HeadKernel<Real>> make_direct(const HeadProblem& problem);
+template <class Real>
+std::unique_ptr<HeadKernel<Real>> make_ensemble(const HeadProblem& problem);
 template <class Real>
 std::unique_ptr<HeadKernel<Real>> make_fused(const HeadProblem& problem);
 template <class Real>

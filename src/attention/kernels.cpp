@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include "attention/cost_table.hpp"
+#include "attention/tile_kernels.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 
 namespace flyball::attention {
 
 namespace {
+
+constexpr std::size_t ensemble_most_tokens = 256;  // beyond, tokens of 16 systems leave the cache
 
 bool exponential(Kind kind) {
     return kind == Kind::softmax || kind == Kind::unnormalized || kind == Kind::ssmax;
@@ -35,6 +38,13 @@ const char* small_dimension(const HeadProblem& problem) {
     return problem.width > 8 ? "the dimension is above 8" : symmetric(problem);
 }
 
+const char* many_small_systems(const HeadProblem& problem) {
+    if (problem.systems < ensemble_systems<float>) {
+        return "there are fewer than 16 systems";
+    }
+    return problem.tokens > ensemble_most_tokens ? "a system has more than 256 tokens" : small_dimension(problem);
+}
+
 const char* plane(const HeadProblem& problem) {
     return problem.width != 2 ? "the dimension is not 2" : symmetric(problem);
 }
@@ -50,6 +60,8 @@ const std::vector<KernelEntry>& kernel_table() {
     static const std::vector<KernelEntry> table = {
         {"reference", "plain double loops: the definition", any, make_reference<double>, make_reference<float>},
         {"direct", "vectors across tokens", small_dimension, make_direct<double>, make_direct<float>},
+        {"ensemble", "vectors across systems", many_small_systems, make_ensemble<double>, make_ensemble<float>,
+         ensemble_systems<float>},
         {"fused", "cache tiles, each score used for both triangles", symmetric, make_fused<double>, make_fused<float>},
         {"general", "cache tiles with a running maximum", elementwise, make_general<double>, make_general<float>},
         {"blas", "blocks of whole rows through BLAS", any, make_blas<double>, make_blas<float>},

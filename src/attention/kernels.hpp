@@ -15,6 +15,7 @@ struct KernelEntry {
     const char* (*obstacle)(const HeadProblem& problem);
     MakeKernel<double> make_double;
     MakeKernel<float> make_float;
+    std::size_t systems_at_once = 1;  // a thread takes systems by this many
 
     template <class Real>
     MakeKernel<Real> make() const;

@@ -49,6 +49,24 @@ template <class Real>
 inline constexpr std::size_t direct_block = 1024 / sizeof(Real);
 inline constexpr std::size_t direct_strip = 8;
 
+// ---- ensemble
+// --------------------------------------------------------------------------------------------------------
+
+// Systems side by side, two vectors of the widest instruction set: one lane each.
+template <class Real>
+inline constexpr std::size_t ensemble_systems = 64 / sizeof(Real);
+
+template <class Real>
+struct EnsembleSystems {
+    const Real* tokens_of;  // [n, d, G], times sqrt(scale)
+    Real* sums;             // [n, d + 1, G]; the first d of them end as the result
+    std::size_t tokens;
+    Real shift;      // weights are 2^(<y_j, y_k> - shift)
+    Real unscale;    // 1/sqrt(scale)
+    bool normalize;  // divide by the sum of weights; otherwise multiply by 2^(shift + log2_gain)
+    Real log2_gain;
+};
+
 // ---- fused and general
 // -----------------------------------------------------------------------------------------------
 
@@ -137,6 +155,7 @@ struct TileKernels {
     void (*exp_all)(std::size_t count, Real* x);  // x becomes e^x
     void (*direct_rows)(std::size_t dim, const DirectRows<Real>& job);
     void (*direct_tiles)(std::size_t dim, const DirectTiles<Real>& job);
+    void (*ensemble)(std::size_t dim, const EnsembleSystems<Real>& job);
     void (*fused_tiles)(const FusedTiles<Real>& job);
     void (*general_tiles)(const GeneralTiles<Real>& job);
     // A whole row of exponents t (count a multiple of NR) becomes 2^(t - maximum); returns their sum.

@@ -6,6 +6,8 @@
 //
 #include "attention/direct_tiles.inl"
 //
+#include "attention/ensemble.inl"
+//
 #include "attention/fused_tiles.inl"
 //
 #include "attention/general_tiles.inl"
@@ -13,6 +15,6 @@
 #include "attention/circle_sums.inl"
 
 template <class Real>
-constexpr TileKernels<Real> table = {exp_all<Real>,     direct_rows<Real>,   direct_tiles<Real>,
+constexpr TileKernels<Real> table = {exp_all<Real>, direct_rows<Real>, direct_tiles<Real>, ensemble<Real>,
                                      fused_tiles<Real>, general_tiles<Real>, exponential_row<Real>,
                                      sigmoid_row<Real>, circle_moments,      circle_sums};

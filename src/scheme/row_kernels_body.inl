@@ -89,6 +89,12 @@ struct RowScale {
     Real inverse = 0;
 };
 
+// Squares between these have lost nothing.
+template <class Real>
+constexpr Real smallest_squares = sizeof(Real) == 8 ? static_cast<Real>(1e-280) : static_cast<Real>(1e-30);
+template <class Real>
+constexpr Real largest_squares = sizeof(Real) == 8 ? static_cast<Real>(1e280) : static_cast<Real>(1e30);
+
 template <class Real>
 Real largest_of(const Real* x, Real mean, std::size_t dim) {
     Real largest = 0;
@@ -117,9 +123,7 @@ RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim)
         scale.inverse = 1 / static_cast<Real>(__builtin_sqrt(static_cast<double>(squares / divisor + map.eps)));
         return scale;
     }
-    constexpr Real tiny = sizeof(Real) == 8 ? static_cast<Real>(1e-280) : static_cast<Real>(1e-30);
-    constexpr Real huge = sizeof(Real) == 8 ? static_cast<Real>(1e280) : static_cast<Real>(1e30);
-    if (!(squares > tiny && squares < huge)) {
+    if (!(squares > smallest_squares<Real> && squares < largest_squares<Real>)) {
         const Real largest = largest_of(x, scale.mean, dim);
         if (largest == 0 && squares == 0) {
             return scale;  // a zero row stays zero
@@ -227,7 +231,7 @@ void curve_slope(const RowMap<Real>& map, std::size_t count, const Real* in, con
 constexpr std::size_t strip = 256;  // rows of any width are worked on in pieces of this many numbers, on the stack
 
 template <class Real>
-void apply(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, Real* out) {
+void apply_rows(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, Real* out) {
     const bool is_curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
     if (is_curve) {
         curve(map, rows * dim, in, out);
@@ -242,8 +246,8 @@ void apply(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Rea
 }
 
 template <class Real>
-void apply_dual(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, const Real* slope_in,
-                Real* out, Real* slope_out) {
+void apply_dual_rows(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, const Real* slope_in,
+                     Real* out, Real* slope_out) {
     const bool is_curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
     if (is_curve) {
         curve(map, rows * dim, in, out);
@@ -269,6 +273,8 @@ void apply_dual(const RowMap<Real>& map, std::size_t rows, std::size_t dim, cons
         finish_row(map, dim, u);
     }
 }
+
+#include "scheme/row_kernels_narrow.inl"
 
 template <class Real>
 void dot_channels(std::size_t rows, std::size_t dim, const Real* a, const Real* b, double* sums) {

@@ -22,6 +22,7 @@ bool can(const char* kernel, const Shape& shape, const Settings& settings, bool 
     problem.kind = settings.kind;
     problem.mask = settings.mask;
     problem.identity = identity;
+    problem.systems = shape.systems;
     for (const KernelEntry& entry : kernel_table()) {
         if (std::string(entry.name) == kernel) {
             return *entry.obstacle(problem) == '\0';
@@ -63,7 +64,7 @@ void compare(const std::string& kernel, const Shape& shape, const Settings& sett
 }
 
 template <class Real>
-void compare_all(const std::string& kernel) {
+void compare_all(const std::string& kernel, std::size_t systems = 1) {
     const std::size_t sizes[] = {1, 2, 3, 5, 8, 17, 31, 47, 48, 49, 64, 70};
     const std::size_t dims[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 33, 40};
     const double betas[] = {0, 1, -2, 9, 300, 1e4};
@@ -75,7 +76,7 @@ void compare_all(const std::string& kernel) {
                     Settings settings;
                     settings.kind = kind;
                     settings.mask = mask;
-                    const Shape shape = {1, n, d};
+                    const Shape shape = {systems, n, d};
                     if (!can(kernel.c_str(), shape, settings, true, d)) {
                         continue;
                     }
@@ -99,6 +100,9 @@ TYPED_TEST(Kernels, ReferenceIsTheDefinition) {
 }
 TYPED_TEST(Kernels, DirectIsTheDefinition) {
     compare_all<TypeParam>("direct");
+}
+TYPED_TEST(Kernels, EnsembleIsTheDefinitionAlsoForAnIncompleteGroupOfSystems) {
+    compare_all<TypeParam>("ensemble", 21);
 }
 TYPED_TEST(Kernels, FusedIsTheDefinition) {
     compare_all<TypeParam>("fused");

@@ -79,13 +79,15 @@ Reduced reduced_at(const Law& law, double n, double beta, double switch_time, do
 }
 
 // Dimensions equal tokens; Mix-LN switches at a quarter of the time.
-void expect_the_reduced_law(std::size_t n, double beta, double T) {
+void expect_the_reduced_law(std::size_t n, double beta, double T, double rtol, double tolerance) {
     Settings settings;
     settings.tokens = settings.dim = n;
     settings.beta = beta;
     settings.start = StartKind::symmetric;
     settings.time = T;
     settings.samples = 13;
+    settings.rtol = rtol;
+    settings.atol = rtol / 100;
     for (const Law& law : paper_laws()) {
         const Record record = simulate(settings, law.scheme);
         ASSERT_EQ(record.outcome, Outcome::done);
@@ -93,19 +95,23 @@ void expect_the_reduced_law(std::size_t n, double beta, double T) {
         for (const Sample& sample : record.samples) {
             const Reduced expected =
                 sample.t == 0 ? Reduced{} : reduced_at(law, static_cast<double>(n), beta, T / 4, sample.t);
-            EXPECT_NEAR(sample.cosine, expected.gamma, 1e-8) << law.scheme << " t " << sample.t;
-            EXPECT_NEAR(sample.radius, expected.r, 1e-7) << law.scheme << " t " << sample.t;
+            EXPECT_NEAR(sample.cosine, expected.gamma, tolerance) << law.scheme << " t " << sample.t;
+            EXPECT_NEAR(sample.radius, expected.r, 10 * tolerance) << law.scheme << " t " << sample.t;
         }
         EXPECT_GT(record.samples.back().cosine, 0.1) << law.scheme << " hardly moved: nothing was tested";
     }
 }
 
 TEST(SymmetricStart, FollowsThePapersReducedLawForItsSixSchemes) {
-    expect_the_reduced_law(24, 2, 10);
+    expect_the_reduced_law(24, 2, 10, 1e-10, 1e-8);
 }
 
 TEST(SymmetricStart, FollowsItAtTheSizeOfThePapersFigure) {
-    expect_the_reduced_law(256, 5, 90);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "numbers of this size are for builds without sanitizers";
+#else
+    expect_the_reduced_law(256, 5, 90, 1e-7, 1e-6);
+#endif
 }
 
 // ---- changes of clock

@@ -68,6 +68,36 @@ class RowKernelsOf : public ::testing::Test {};
 using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(RowKernelsOf, Reals);
 
+TYPED_TEST(RowKernelsOf, ManyNarrowRowsAreUnitAlsoBesideZeroHugeAndTinyOnes) {
+    using Real = TypeParam;
+    const double tolerance = 8 * static_cast<double>(std::numeric_limits<Real>::epsilon());
+    const Real huge = sizeof(Real) == 8 ? static_cast<Real>(1e200) : static_cast<Real>(1e25F);
+    for (const Isa isa : isas()) {
+        for (std::size_t dim = 1; dim <= 9; ++dim) {
+            const std::size_t rows = 200;
+            std::vector<Real> in(rows * dim);
+            for (std::size_t i = 0; i < in.size(); ++i) {
+                const std::size_t row = i / dim;
+                const auto value = static_cast<Real>(Random(dim, 3).normal(i));
+                in[i] = row == 70 ? Real{0} : row == 71 ? value * huge : row == 199 ? value / huge : value;
+            }
+            std::vector<Real> out(in.size());
+            row_kernels<Real>(isa).apply({}, rows, dim, in.data(), out.data());
+            for (std::size_t row = 0; row < rows; ++row) {
+                double squares = 0;
+                double along = 0;
+                for (std::size_t k = row * dim; k < (row + 1) * dim; ++k) {
+                    squares += static_cast<double>(out[k]) * static_cast<double>(out[k]);
+                    const double factor = row == 71 ? 1 / static_cast<double>(huge) : 1;
+                    along += static_cast<double>(out[k]) * static_cast<double>(in[k]) * factor;
+                }
+                EXPECT_NEAR(squares, row == 70 ? 0 : 1, tolerance) << dim << " row " << row;
+                EXPECT_TRUE(row == 70 || along > 0);
+            }
+        }
+    }
+}
+
 TYPED_TEST(RowKernelsOf, ApplyEqualsTheDefinitionAtAwkwardSizes) {
     using Real = TypeParam;
     const double tolerance = 60 * static_cast<double>(std::numeric_limits<Real>::epsilon());
