@@ -140,12 +140,16 @@ class Fused final : public HeadKernel<Real> {
         const auto root = static_cast<Real>(std::exp2((exponent.shift + exponent.log2_gain) / 2));
         for (std::size_t j = begin; j < end; ++j) {
             Real weight = 0;
+            Real lanes[NR / 2] = {};  // added up side by side: one chain of all of them would take a visible time
             for (std::size_t slot = first_slot; slot < slots_; ++slot) {
-                const Real* lanes = row_weights_.data() + (slot * padded_ + j) * (NR / 2);
+                const Real* part = row_weights_.data() + (slot * padded_ + j) * (NR / 2);
                 for (std::size_t lane = 0; lane < NR / 2; ++lane) {
-                    weight += lanes[lane];
+                    lanes[lane] += part[lane];
                 }
                 weight += column_weights_[slot * padded_ + j];
+            }
+            for (const Real lane : lanes) {
+                weight += lane;
             }
             const Real first = exponent.normalize ? 1 / weight : root;
             const Real second = exponent.normalize ? Real{1} : root;

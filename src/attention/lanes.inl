@@ -135,14 +135,9 @@ struct ExpNumbers<double> {
 };
 template <>
 struct ExpNumbers<float> {
-    static constexpr int degree = 6;  // relative error 1.9e-9
-    static constexpr float factor[7] = {1.0F,
-                                        0.69314720573733246527F,
-                                        0.24022646890962853473F,
-                                        0.055503287768780031032F,
-                                        0.0096184889234962383977F,
-                                        0.0013399931257768508959F,
-                                        0.00015345820547504842692F};
+    static constexpr int degree = 5;  // relative error 1.0e-7, below a unit in the last place
+    static constexpr float factor[6] = {1.0F,           0.693147004F,   0.240222439F,
+                                        0.0555073321F,  0.00967151299F, 0.00132647273F};
     static constexpr float rounder = 12582912.0F;  // 1.5 * 2^23
     static constexpr int mantissa = 23;
     static constexpr float lowest = -127;
