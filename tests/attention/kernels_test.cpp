@@ -5,6 +5,7 @@
 
 #include "attention/attention.hpp"
 #include "attention/kernels.hpp"
+#include "sanitized.hpp"
 #include "support.hpp"
 
 namespace flyball::attention::testing {
@@ -70,6 +71,9 @@ void compare_all(const std::string& kernel, std::size_t systems = 1) {
     const double betas[] = {0, 1, -2, 9, 300, 1e4};
     std::size_t round = 0;
     for (const std::size_t n : sizes) {
+        if (sanitized && n != 1 && n != 17 && n != 49) {
+            continue;
+        }
         for (const std::size_t d : dims) {
             for (const Kind kind : all_kinds) {
                 for (const Mask mask : {Mask::none, Mask::causal}) {
@@ -120,6 +124,9 @@ TYPED_TEST(Kernels, CircleIsTheDefinition) {
 TYPED_TEST(Kernels, AreTheDefinitionOverSeveralBlocksAndTiles) {
     for (const char* kernel : {"direct", "fused", "general", "blas", "circle"}) {
         for (const std::size_t n : std::initializer_list<std::size_t>{385, 500, 777}) {
+            if (sanitized && n > 385) {
+                continue;
+            }
             for (const std::size_t d : std::initializer_list<std::size_t>{1, 2, 3, 4, 6, 8, 11, 24}) {
                 for (const Kind kind : {Kind::softmax, Kind::unnormalized}) {
                     Settings settings;
@@ -184,7 +191,9 @@ TYPED_TEST(Kernels, AutoIsTheDefinitionForEverySetting) {
                 settings.beta = 3;
                 compare<TypeParam>("auto", {3, 50, d}, settings, {}, Tokens::unit);
                 compare<TypeParam>("auto", {3, 50, d}, settings, {}, Tokens::with_zeros);
-                compare<TypeParam>("auto", {1, 600, d}, settings, {}, Tokens::unit);
+                if (!sanitized) {
+                    compare<TypeParam>("auto", {1, 600, d}, settings, {}, Tokens::unit);
+                }
             }
         }
     }
