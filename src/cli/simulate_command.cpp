@@ -165,12 +165,11 @@ ExitCode run(Flags& flags) {
     const std::vector<scheme::Scheme> schemes = chosen(flags);
     check_memory(flags, schemes);
     std::unique_ptr<SimulateFolder> folder;
+    const FolderUse use = folder_use(flags.out, flags.resume, flags.force, "cli.simulate");
     if (!flags.out.empty()) {
-        const FolderUse use = flags.resume ? FolderUse::resume : flags.force ? FolderUse::force : FolderUse::fresh;
         folder = std::make_unique<SimulateFolder>(flags.out, use, flags.trajectory, flags.settings, schemes);
-    } else if (flags.resume || flags.trajectory) {
-        throw Error(ErrorKind::usage, "cli.simulate",
-                    flags.resume ? "--resume without --out" : "--trajectory without --out", "the folder of the run",
+    } else if (flags.trajectory) {
+        throw Error(ErrorKind::usage, "cli.simulate", "--trajectory without --out", "the folder of the run",
                     "add --out DIR");
     }
     catch_interrupts();
