@@ -43,7 +43,8 @@ Counted count_together(const Context& context, const scheme::Program& program, S
     s.start = start;
     s.systems = systems;
     s.time = T;
-    s.samples = 2;
+    s.samples = 31;  // stations on the way: a first step to 1e60 at once would fail
+    s.log_time = true;
     s.seed = context.seed;
     s.rtol = 1e-6;
     s.atol = 1e-9;
@@ -51,7 +52,7 @@ Counted count_together(const Context& context, const scheme::Program& program, S
     counted.systems = systems;
     counted.growth = HUGE_VAL;
     run_particles(context, s, program, [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
-        if (sample.t == 0) {
+        if (sample.t < T) {
             return;
         }
         const std::vector<double> left = one_minus_cosines(particles.theta(), systems, setup.dim);

@@ -36,6 +36,26 @@ struct PaperRow {
 inline constexpr double table_T = 10;
 const std::vector<PaperRow>& paper_rows();
 
+// Symmetric start (Theorem 4.1): n tokens, every pair at cosine gamma.
+//     q = exp(beta gamma), Z = e^beta + (n-1) q, gamma' = 2 q (1-gamma)(1+(n-1)gamma) / (s Z)
+struct Equiangular {
+    double along = 0;   // <theta, A>
+    double length = 0;  // |A|
+    double rate = 0;    // s gamma'
+};
+Equiangular equiangular(double n, double beta, double gamma);
+
+// gamma and r of a row at increasing times from 0, by classical Runge-Kutta on the two equations.
+struct GammaRadius {
+    double gamma = 0;
+    double r = 1;
+};
+std::vector<GammaRadius> solve_row(const PaperRow& row, double n, double beta, double r0,
+                                   const std::vector<double>& times, double largest_step = 1e-3);
+
+// log of K = exp(int_0^1 (e^{beta(1-g)} - 1)/((1-g)(1+(n-1)g)) dg), by Simpson's rule.
+double log_K(double n, double beta);
+
 // Post-LN, Pre-LN, Mix-LN, Peri-LN, nGPT, sqrt-scaling, as in the catalogue.
 const std::vector<std::string>& paper_schemes();
 
