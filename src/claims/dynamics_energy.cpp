@@ -44,8 +44,7 @@ Slopes energy_slopes(const PaperRow& row, std::size_t tokens, std::size_t dim, d
         const double along = dot(theta.data() + j * dim, A, dim);
         const double squares = dot(A, A, dim);
         slopes.measured -= 2 * beta * Z * dot(motion.turn.data() + j * dim, A, dim);
-        slopes.predicted -=
-            2 * beta * Z / row.s({r[j], along, std::sqrt(squares), t}) * (squares - along * along);
+        slopes.predicted -= 2 * beta * Z / row.s({r[j], along, std::sqrt(squares), t}) * (squares - along * along);
     }
     return slopes;
 }
@@ -98,9 +97,9 @@ Measurement energy_decreases(const Context& context) {
             }
         }
         const double share = static_cast<double>(i) / 6;
-        rise = std::max(rise, largest_rise(context.part(share, share + 1.0 / 6),
-                                           scheme::find_scheme(row.scheme).program, false,
-                                           context.size<std::size_t>(5, 40), nullptr));
+        rise =
+            std::max(rise, largest_rise(context.part(share, share + 1.0 / 6), scheme::find_scheme(row.scheme).program,
+                                        false, context.size<std::size_t>(5, 40), nullptr));
     }
     Measurement result;
     result.predicted = "dE/dt = -2 beta sum (Z/s) |PA|^2 <= 0";
@@ -114,8 +113,7 @@ Measurement energy_decreases(const Context& context) {
 Measurement causal_energy(const Context& context) {
     const std::size_t systems = context.size<std::size_t>(40, 400);
     std::size_t risen = 0;
-    const double rise =
-        largest_rise(context, scheme::find_scheme("post-ln").program, true, systems, &risen);
+    const double rise = largest_rise(context, scheme::find_scheme("post-ln").program, true, systems, &risen);
     Measurement result;
     result.predicted = "rises in some run";
     result.measured = fmt::format("rises in {} of {} runs, by up to {:.2g} of itself", risen, systems, rise);
@@ -129,7 +127,8 @@ Measurement causal_energy(const Context& context) {
 
 std::vector<Claim> dynamics_energy_claims() {
     return {{"dynamics-energy",
-             "The energy -sum exp(beta <theta_j, theta_k>) never rises, for each of the six schemes, without a mask and with "
+             "The energy -sum exp(beta <theta_j, theta_k>) never rises, for each of the six schemes, without a mask "
+             "and with "
              "identity weights.",
              "Theorem 3.1", Verdict::holds, "", energy_decreases},
             {"dynamics-energy-causal", "Under a causal mask that energy is no longer monotone.", "finding",

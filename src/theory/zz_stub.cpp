@@ -1,0 +1,5 @@
+#include "theory/theory.hpp"
+namespace flyball::theory {
+const char* name(LawKind) { return "stub"; }
+Law terminal_law(const scheme::Program&, const Settings&) { return {}; }
+}
