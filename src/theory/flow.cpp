@@ -150,9 +150,25 @@ std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
 }
 
 void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) const {
+    double largest_eta = 0;
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-        const double larger = std::max(std::abs(before[2 * i]), std::abs(after[2 * i]));
-        size[2 * i] = streams_[i].direction.chart == Chart::zeta ? std::max(larger, 1.0) : std::max(larger, 1e-307);
+        const bool near = streams_[i].direction.chart != Chart::rho;
+        largest_eta = std::max(largest_eta, near ? std::abs(after[2 * i]) : 1.0);
+    }
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        const double was = std::abs(before[2 * i]);
+        const double is = std::abs(after[2 * i]);
+        switch (streams_[i].direction.chart) {
+            case Chart::rho:
+                size[2 * i] = std::max({was, is, 1e-295});
+                break;
+            case Chart::eta:  // may pass through 0; a stream that is much closer to consensus than the others adds nothing
+                size[2 * i] = std::max({1e-3 * was, is, 1e-295, shown_ == i ? 0 : 1e-6 * largest_eta});
+                break;
+            case Chart::zeta:
+                size[2 * i] = std::max({was, is, 1.0});
+                break;
+        }
         size[2 * i + 1] = std::max({std::abs(before[2 * i + 1]), std::abs(after[2 * i + 1]), 1.0});
     }
 }
