@@ -37,7 +37,7 @@ std::vector<Point> solve(const scheme::Program& program, const Settings& setting
         if (track.go_to(times[i])) {
             points[i] = track.point();
         } else {  // the numbers have left the range of double
-            points[i] = {times[i], NAN, NAN, NAN, NAN, NAN};
+            points[i] = {times[i], NAN, NAN, NAN, NAN, NAN, NAN};
         }
     }
     return points;

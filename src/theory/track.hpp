@@ -16,6 +16,8 @@ class Track {
     double t() const { return origin_ + offset_; }
     Point point() { return flow_.point(t()); }
 
+    double log_speed_factor(const Point& point) const { return flow_.log_speed_factor(point); }
+
     // One step, at most to `end`; false when there is none (see stopped()).
     bool step(double end);
     bool go_to(double end);
