@@ -45,22 +45,22 @@ double Direction::log_one_minus_cosine(double n) const {
     return 2 * (chart == Chart::zeta ? value : std::log(std::abs(e))) - std::log(e * e + 2 * e + n);
 }
 
-double Direction::log_speed(double n, double rate, double& sign_of_speed) const {
+double Direction::log_relative_speed(double n, double rate, double& sign_of_speed) const {
     const double log2 = std::numbers::ln2;
     if (chart == Chart::rho) {
         const double slope = 1 + n * value;
         sign_of_speed = std::copysign(1.0, rate) * std::copysign(1.0, slope);
-        return log2 + std::log(std::abs(slope)) + std::log(std::abs(rate)) - 2 * std::log1p(value * (2 + n * value));
+        return log2 + std::log(std::abs(slope)) + std::log(std::abs(rate)) - std::log1p(value * (2 + n * value));
     }
+    // d log(1 - gamma)/d eta = 2 (eta + n)/(eta (eta^2 + 2 eta + n)), and zeta' = eta'/eta.
     const double e = eta();
-    // d(1 - gamma)/d eta = 2 eta (eta + n)/(eta^2 + 2 eta + n)^2, and zeta' = eta'/eta.
-    const double powers = chart == Chart::zeta ? 2 * value : std::log(std::abs(e));
-    const double base = log2 + powers + std::log(std::abs(e + n)) - 2 * std::log(e * e + 2 * e + n);
     sign_of_speed = -std::copysign(1.0, rate) * std::copysign(1.0, e + n);
+    double result = log2 + std::log(std::abs(e + n)) - std::log(e * e + 2 * e + n) + std::log(std::abs(rate));
     if (chart == Chart::eta) {
         sign_of_speed *= std::copysign(1.0, e);
+        result -= std::log(std::abs(e));
     }
-    return base + std::log(std::abs(rate));
+    return result;
 }
 
 Direction Direction::of(const PlaneVector& x, double n, bool may_take_log) {

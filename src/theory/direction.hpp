@@ -28,8 +28,8 @@ struct Direction {
     scheme::PlaneVector unit(double n) const;
     double cosine(double n) const;
     double log_one_minus_cosine(double n) const;
-    // log |d cosine/dt| and its sign, from d value/dt.
-    double log_speed(double n, double rate, double& sign_of_speed) const;
+    // log |d cosine/dt|/(1 - cosine) and the sign of d cosine/dt, from d value/dt.
+    double log_relative_speed(double n, double rate, double& sign_of_speed) const;
 
     // `may_take_log`: nothing but attention acts on this stream, so that eta cannot change its sign.
     static Direction of(const scheme::PlaneVector& x, double n, bool may_take_log);

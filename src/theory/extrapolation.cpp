@@ -7,8 +7,9 @@ namespace flyball::theory {
 
 namespace {
 
-constexpr std::size_t columns = 9;
-constexpr std::size_t fewest_columns = 3;
+constexpr std::size_t columns = 10;
+constexpr std::size_t fewest_row = 2;  // the row of the table that is aimed at lies between these
+constexpr std::size_t largest_row = columns - 2;
 constexpr double largest_growth = 8;
 
 int sub_step_count(bool implicit, std::size_t row) {
@@ -191,18 +192,20 @@ Extrapolation::Outcome Extrapolation::step(double& t, Numbers& y, double end) {
             const double power = implicit ? static_cast<double>(row) : 2.0 * static_cast<double>(row) + 1;
             const double factor = std::clamp(0.9 * std::pow(std::max(error, 1e-30), -1 / (power + (implicit ? 1 : 0))),
                                              0.02, largest_growth);
-            if (row + 1 >= fewest_columns && work / (h * factor) < best_rate) {
+            if (row + 1 >= fewest_row && work / (h * factor) < best_rate) {
                 best_rate = work / (h * factor);
                 best_step = h * factor;
                 best_order = row;
             }
-            accepted = error <= 1 && row + 1 >= fewest_columns;
+            accepted = error <= 1 && row + 1 >= order_;
         }
         if (accepted) {
-            if (best_order + 2 > table.size() && best_order + 1 < columns) {
-                ++best_order;  // the next column may do even better
+            // The newest row does best, so one more may do better: keep the work per unit of time.
+            if (best_order + 1 == table.size() && best_order < largest_row) {
+                ++best_order;
+                best_step *= (work + sub_step_count(implicit, best_order)) / work;
             }
-            order_ = std::clamp(best_order, fewest_columns, columns - 2);
+            order_ = std::clamp(best_order, fewest_row, largest_row);
             y = after;
             t = reaches ? end : t + h;
             next_step = reaches ? std::max(best_step, wanted) : best_step;

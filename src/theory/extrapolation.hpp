@@ -45,7 +45,7 @@ class Extrapolation {
     Problem problem_;
     Numbers slope_;                  // at the start of the step
     std::vector<Numbers> jacobian_;  // [row][column]
-    std::size_t order_ = 6;          // column of the table that is aimed at
+    std::size_t order_ = 6;          // row of the table that is aimed at
 };
 
 }  // namespace flyball::theory

@@ -20,6 +20,7 @@ using scheme::Program;
 namespace {
 
 constexpr double last_time = 1e100;
+constexpr double smallest_log = -1300;
 constexpr double same = 1e-12;  // relative; rounding of a projection is far below
 
 // The same equation with the number of tokens as a literal, so that the plane's metric can be another number.
@@ -150,9 +151,26 @@ std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
 }
 
 void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) const {
+    double largest_eta = 0;
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-        const double larger = std::max(std::abs(before[2 * i]), std::abs(after[2 * i]));
-        size[2 * i] = streams_[i].direction.chart == Chart::zeta ? std::max(larger, 1.0) : std::max(larger, 1e-307);
+        const bool near = streams_[i].direction.chart != Chart::rho;
+        largest_eta = std::max(largest_eta, near ? std::abs(after[2 * i]) : 1.0);
+    }
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        const double was = std::abs(before[2 * i]);
+        const double is = std::abs(after[2 * i]);
+        switch (streams_[i].direction.chart) {
+            case Chart::rho:
+                size[2 * i] = std::max({was, is, 1e-295});
+                break;
+            case Chart::eta:  // may pass through 0; a stream that is much closer to consensus than the others adds
+                              // nothing
+                size[2 * i] = std::max({1e-3 * was, is, 1e-295, shown_ == i ? 0 : 1e-6 * largest_eta});
+                break;
+            case Chart::zeta:
+                size[2 * i] = std::max({was, is, 1.0});
+                break;
+        }
         size[2 * i + 1] = std::max({std::abs(before[2 * i + 1]), std::abs(after[2 * i + 1]), 1.0});
     }
 }
@@ -315,6 +333,16 @@ void Flow::settle(double t, const Numbers& y) {
     project(t, streams_);
 }
 
+// gamma' = (2/s) w (1-gamma)(1+(n-1)gamma) with w the weight of another token.
+double Flow::log_speed_factor(const Point& point) const {
+    double other = 0;
+    for (const double beta : settings_.betas) {
+        other += head_weights(beta, n_, std::exp(point.log_one_minus_gamma / 2)).other;
+    }
+    other /= static_cast<double>(settings_.betas.size());
+    return std::log(2 * other * (1 + (n_ - 1) * point.gamma)) - point.log_rate;
+}
+
 Point Flow::point(double t) {
     Point result;
     result.t = t;
@@ -329,7 +357,7 @@ Point Flow::point(double t) {
     } else {
         const auto here = readout(t, streams_);
         if (!here) {
-            result.gamma = result.log_one_minus_gamma = result.log_velocity = result.velocity = NAN;
+            result.gamma = result.log_one_minus_gamma = result.log_velocity = result.velocity = result.log_rate = NAN;
             return result;
         }
         shown = Direction::of(*here, n_, false);
@@ -370,8 +398,14 @@ Point Flow::point(double t) {
     }
     result.gamma = shown.cosine(n_);
     result.log_one_minus_gamma = shown.log_one_minus_cosine(n_);
+    if (!may_take_log_ && result.log_one_minus_gamma < smallest_log) {  // eta is no longer a number with all its digits
+        result.gamma = 1;
+        result.log_one_minus_gamma = result.log_velocity = result.log_rate = -HUGE_VAL;
+        return result;
+    }
     double sign = 1;
-    result.log_velocity = shown_rate == 0 ? -HUGE_VAL : shown.log_speed(n_, shown_rate, sign);
+    result.log_rate = shown_rate == 0 ? -HUGE_VAL : shown.log_relative_speed(n_, shown_rate, sign);
+    result.log_velocity = result.log_rate == -HUGE_VAL ? -HUGE_VAL : result.log_rate + result.log_one_minus_gamma;
     result.velocity = sign * std::exp(result.log_velocity);
     return result;
 }

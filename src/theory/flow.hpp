@@ -33,6 +33,8 @@ class Flow {
 
     // What the readout shows at the settled state.
     Point point(double t);
+    // log s of theta' = P A/s for the readout, A being attention at the unit directions; inf when nothing moves.
+    double log_speed_factor(const Point& point) const;
 
     // Why the state cannot go on, when slope() has failed.
     const std::string& problem() const { return problem_; }

@@ -37,7 +37,7 @@ std::vector<Point> solve(const scheme::Program& program, const Settings& setting
         if (track.go_to(times[i])) {
             points[i] = track.point();
         } else {  // the numbers have left the range of double
-            points[i] = {times[i], NAN, NAN, NAN, NAN, NAN};
+            points[i] = {times[i], NAN, NAN, NAN, NAN, NAN, NAN};
         }
     }
     return points;
@@ -66,7 +66,7 @@ std::optional<double> time_to_cosine(const scheme::Program& program, const Setti
             continue;
         }
         // The step just taken crosses: halve it, always from its start, so that every try is one short integration.
-        double low = before.t;
+        double low = before.origin + before.offset;
         double high = track.t();
         while (high - low > 4e-16 * high) {
             const double middle = low + (high - low) / 2;

@@ -26,8 +26,9 @@ struct Point {
     double log_one_minus_gamma = 0;  // of the readout; exact where gamma rounds to 1
     double gamma = 0;
     double radius = 0;        // |x|
-    double log_velocity = 0;  // log gamma'; -inf when it does not move
+    double log_velocity = 0;  // log |gamma'|; -inf when it does not move
     double velocity = 0;      // gamma'; 0 where it underflows
+    double log_rate = 0;      // log |gamma'|/(1 - gamma), with all digits also where 1 - gamma underflows
 };
 
 enum class LawKind { exponential, stretched, power, frozen, other };
@@ -39,6 +40,10 @@ struct Law {
     LawKind kind = LawKind::other;
     std::optional<double> rate, p, exponent, constant, log_constant, limit;
     std::optional<double> error;  // estimated relative error of constant (of limit when frozen)
+    // Cross-check from the velocities alone: the growth d log s/d log t of the speed factor s, theta' = P A/s, and
+    // whether it says the same as the solution (0 exponential, 1 - p stretched, 1 power; a frozen gamma may have any).
+    std::optional<double> speed_growth;
+    bool speed_agrees = true;
     std::string note;
 };
 

@@ -13,8 +13,10 @@ class Track {
     Track(const Track&) = delete;
     Track& operator=(const Track&) = delete;
 
-    double t() const { return t_; }
-    Point point() { return flow_.point(t_); }
+    double t() const { return origin_ + offset_; }
+    Point point() { return flow_.point(t()); }
+
+    double log_speed_factor(const Point& point) const { return flow_.log_speed_factor(point); }
 
     // One step, at most to `end`; false when there is none (see stopped()).
     bool step(double end);
@@ -23,16 +25,20 @@ class Track {
 
     struct Mark {
         Flow flow;
-        double t;
+        double origin;
+        double offset;
         double next_step;
     };
-    Mark mark() const { return {flow_, t_, integrator_.next_step}; }
+    Mark mark() const { return {flow_, origin_, offset_, integrator_.next_step}; }
     void return_to(const Mark& mark);
 
   private:
     Flow flow_;
     Extrapolation integrator_;
-    double t_ = 0;
+    // t = origin + offset. Tokens may rest for t = 1e19 and then move within t = 1: steps that t itself cannot resolve
+    // are taken from a new origin.
+    double origin_ = 0;
+    double offset_ = 0;
     std::size_t next_switch_ = 0;
     std::string stopped_;
     double doubled_at_ = 0;  // t when the steps below were last counted from 0
