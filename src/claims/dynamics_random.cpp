@@ -16,7 +16,7 @@ namespace {
 dynamics::Settings panel(const Context& context) {
     dynamics::Settings s;
     s.dim = context.size<std::size_t>(128, 512);
-    s.tokens = context.size<std::size_t>(32, 128);
+    s.tokens = context.size<std::size_t>(64, 256);
     s.beta = std::sqrt(static_cast<double>(s.dim));
     s.weights = dynamics::WeightKind::kaiming;
     s.systems = context.size<std::size_t>(8, 16);
