@@ -78,6 +78,7 @@ struct Claim {
     Verdict expected = Verdict::holds;
     std::string note;  // what is true instead, or what to know; may be empty
     std::function<Measurement(const Context&)> experiment;
+    double cost = 1;  // about how many seconds a full run takes where that is many: the longest are begun first
 };
 
 // All claims of a group, or of all groups for "all", in the order of the paper. Error(usage) for an unknown group.

@@ -159,7 +159,7 @@ Measurement both_ends(const Context& context) {
     std::size_t inside = 0;
     std::size_t inside_leads = 0;
     for (const Place& place : places) {
-        const bool few = std::exp(place.beta) <= place.n;
+        const bool few = 2 * std::exp(place.beta) <= place.n;
         leads += place.lead() > 1 ? 1 : 0;
         inside += few ? 1 : 0;
         inside_leads += few && place.lead() > 1 ? 1 : 0;
@@ -167,7 +167,7 @@ Measurement both_ends(const Context& context) {
     Measurement result;
     result.predicted = "Peri-LN has the strongest weaker end everywhere";
     result.measured =
-        fmt::format("in {} of {} places; in {} of {} with e^beta <= n", leads, places.size(), inside_leads, inside);
+        fmt::format("in {} of {} places; in {} of {} with e^beta <= n/2", leads, places.size(), inside_leads, inside);
     result.tolerance = "none: a ranking";
     result.verdict = verdict_of(leads == places.size(), inside > 0 && inside_leads == inside);
     result.note =
@@ -311,7 +311,7 @@ std::vector<Claim> dynamics_headline_claims() {
              "Peri-LN makes use of both ends of depth: it turns tokens early, where Post-LN and Pre-LN hardly do, and "
              "still turns them late, where nGPT no longer does.",
              "Headline", Verdict::holds_corrected,
-             "so it is while e^beta is at most n; at lower temperatures Peri-LN freezes with Pre-LN", both_ends},
+             "so it is while e^beta is at most n/2; at lower temperatures Peri-LN freezes with Pre-LN", both_ends, 40},
             {"dynamics-headline-frozen",
              "Once e^beta is large beside n, the time Pre-LN and Peri-LN need to move tokens is the exponential of an "
              "integral of order e^beta.",

@@ -204,7 +204,7 @@ std::vector<Claim> dynamics_start_claims() {
          "For uniform tokens at beta = 1 every attention output is at most C (sqrt(log n/n) + log n/d) long, as long "
          "as "
          "|Q'K| and |V| are at most 1 and e^sqrt(d) >= n log n >= d.",
-         "Theorem 4.2", Verdict::holds, "the theorem names no constant", output_bound},
+         "Theorem 4.2", Verdict::holds, "the theorem names no constant", output_bound, 25},
         {"dynamics-start-gap",
          "From uniform tokens Peri-LN and nGPT start with angular speeds of order one, faster than Post-LN and Pre-LN "
          "by a "

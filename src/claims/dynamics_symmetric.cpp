@@ -143,7 +143,7 @@ std::vector<Claim> dynamics_symmetric_claims() {
                                   "From orthonormal tokens every pair keeps one common cosine gamma and every token "
                                   "one length r, which obey two "
                                   "ordinary differential equations.",
-                                  "Theorem 4.1", Verdict::holds, "", reduced_law}};
+                                  "Theorem 4.1", Verdict::holds, "", reduced_law, 60}};
     for (const InitialCase& which : initial_cases) {
         const scheme::CatalogueEntry& entry = *scheme::find_scheme(which.scheme).entry;
         Claim claim;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "cli/command.hpp"
@@ -85,10 +86,15 @@ std::optional<Reproduced> run_one(const claims::Claim& claim, const claims::Cont
 std::vector<std::optional<Reproduced>> run_all(const Flags& flags, const std::vector<claims::Claim>& ledger,
                                                const ReproduceFolder* folder) {
     std::vector<std::optional<Reproduced>> results(ledger.size());
+    std::vector<std::size_t> order(ledger.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return ledger[a].cost > ledger[b].cost; });
     constexpr std::uint64_t ticks = 1000;  // of each claim
     Progress progress("reproduce", ticks * ledger.size(), progress_sink());
     parallel_slots(ledger.size(), ledger.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end && !interrupted(); ++i) {
+        for (std::size_t slot = begin; slot < end && !interrupted(); ++slot) {
+            const std::size_t i = order[slot];
             std::uint64_t shown = 0;
             const auto show = [&](double share) {
                 const auto tick = static_cast<std::uint64_t>(share * static_cast<double>(ticks));

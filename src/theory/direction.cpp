@@ -63,6 +63,16 @@ double Direction::log_relative_speed(double n, double rate, double& sign_of_spee
     return result;
 }
 
+double Direction::speed(double n, double rate) const {
+    if (chart == Chart::rho) {
+        const double size = 1 + value * (2 + n * value);
+        return 2 * (1 + n * value) / size * rate / size;
+    }
+    const double e = eta();
+    const double size = e * e + 2 * e + n;
+    return -2 * e * (e + n) / size * (chart == Chart::zeta ? rate * e : rate) / size;
+}
+
 Direction Direction::of(const PlaneVector& x, double n, bool may_take_log) {
     Direction result;
     if (std::abs(x.b) <= std::abs(x.a)) {

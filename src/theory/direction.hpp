@@ -31,6 +31,9 @@ struct Direction {
     // log |d cosine/dt|/(1 - cosine) and the sign of d cosine/dt, from d value/dt.
     double log_relative_speed(double n, double rate, double& sign_of_speed) const;
 
+    // d cosine/dt itself, where it is within the range of numbers.
+    double speed(double n, double rate) const;
+
     // `may_take_log`: nothing but attention acts on this stream, so that eta cannot change its sign.
     static Direction of(const scheme::PlaneVector& x, double n, bool may_take_log);
     // The same direction in the chart that suits it now.

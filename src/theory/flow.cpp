@@ -406,7 +406,9 @@ Point Flow::point(double t) {
     double sign = 1;
     result.log_rate = shown_rate == 0 ? -HUGE_VAL : shown.log_relative_speed(n_, shown_rate, sign);
     result.log_velocity = result.log_rate == -HUGE_VAL ? -HUGE_VAL : result.log_rate + result.log_one_minus_gamma;
-    result.velocity = sign * std::exp(result.log_velocity);
+    // Through the logarithm only where the product would leave the range: it costs digits.
+    const bool deep = shown.chart == Chart::zeta && shown.value < -100;
+    result.velocity = deep ? sign * std::exp(result.log_velocity) : shown.speed(n_, shown_rate);
     return result;
 }
 

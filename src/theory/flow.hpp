@@ -11,9 +11,6 @@
 
 namespace flyball::theory {
 
-// Throws Error(usage) for settings that make no sense and for equations without a reduced law.
-void check(const scheme::Program& program, const Settings& settings);
-
 class Flow {
   public:
     Flow(const scheme::Program& program, const Settings& settings);

@@ -93,6 +93,7 @@ struct Tail {
     double log_c = 0;     // lambda = c t^slope
     double s_growth = 0;  // d log s/d log t
     double s_drift = 0;
+    double slope_error = 0;  // what the slope changed by since one decade, or half the tail, earlier
 };
 
 // Slope at the end and misfit over the tail of a function of log t.
@@ -110,10 +111,22 @@ void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, d
     }
 }
 
+// When consensus came near; 0 if it never did.
+double arrival(const Walk& walk) {
+    for (const Sample& sample : walk.samples) {
+        if (sample.u > -std::log(near_consensus)) {
+            return sample.t;
+        }
+    }
+    return 0;
+}
+
 Tail tail_of(const Walk& walk) {
     const std::vector<Sample>& all = walk.samples;
     const Sample& last = all.back();
-    const double begin = last.t > 10 ? std::pow(last.t, 2.0 / 3) : last.t / 2;
+    // The last third of log t, or what lies clearly after the arrival near consensus.
+    const double begin =
+        last.t > 10 ? std::min(std::max(std::pow(last.t, 2.0 / 3), 1e3 * arrival(walk)), last.t / 10) : last.t / 2;
     Tail tail;
     for (const Sample& sample : all) {
         // Where 1 - gamma underflowed the law may be recent: half of the way that u came.
@@ -124,6 +137,12 @@ Tail tail_of(const Walk& walk) {
     if (tail.samples.size() >= 3) {
         fit_power(
             tail.samples, [](const Sample& s) { return s.log_rate; }, tail.slope, tail.log_c, tail.drift);
+        const Sample& middle =
+            at(tail.samples, std::max(last.t / 10, std::sqrt(tail.samples.front().t) * std::sqrt(last.t)));
+        const Sample& early = at(tail.samples, std::max(middle.t / 10, tail.samples.front().t));
+        const double slope_before =
+            early.t < middle.t ? (middle.log_rate - early.log_rate) / std::log(middle.t / early.t) : tail.slope;
+        tail.slope_error = std::abs(tail.slope - slope_before);
         double ignored = 0;
         fit_power(
             tail.samples, [](const Sample& s) { return s.log_s; }, tail.s_growth, ignored, tail.s_drift);
@@ -143,13 +162,14 @@ struct Estimate {
 template <class Get, class Rounding>
 Estimate limit_of(const std::vector<Sample>& samples, double from, const Get& get, const Rounding& rounding) {
     Estimate best;
+    std::vector<double> steps;
     const auto offer = [&](double value, double earlier, const Sample& sample) {
-        const double error = std::abs(value - earlier) + rounding(sample);
+        // Every step of the integrator adds its own small error.
+        const double error = std::abs(value - earlier) + rounding(sample) + 4e-13 * static_cast<double>(steps.size());
         if (error < best.error) {
             best = {value, error};
         }
     };
-    std::vector<double> steps;
     std::vector<double> grid;
     std::vector<double> extrapolated;
     constexpr std::size_t apart = 2;  // grid points: a ratio of sqrt(10)
@@ -243,7 +263,13 @@ Law classify(const Walk& walk, const Tail& tail) {
     if (fits && p < -precision) {  // the rest of the way is finite
         const double rest = std::exp(last.log_rate + std::log(last.t)) / -p;
         Law law = frozen(last.u + rest, last.gamma + std::exp(last.log_velocity + std::log(last.t)) / -p, walk.stopped);
-        law.error = std::exp(-last.u) * rest * tail.drift / std::max(*law.limit, 1e-300);
+        // The same from u alone, by Aitken's formula over the tail.
+        const Sample& first = tail.samples.front();
+        const Sample& middle = at(tail.samples, std::sqrt(first.t) * std::sqrt(last.t));
+        const double d1 = middle.u - first.u;
+        const double d2 = last.u - middle.u;
+        const double other_rest = d1 > d2 && d2 > 0 ? d2 * d2 / (d1 - d2) : 0;
+        law.error = std::exp(-last.u) * std::abs(rest - other_rest) / std::max(*law.limit, 1e-300);
         return law;
     }
     if (last.u < -std::log(near_consensus)) {
@@ -259,14 +285,7 @@ Law classify(const Walk& walk, const Tail& tail) {
         law.note = slopes_note(walk, tail);
         return law;
     }
-    const double begun = [&] {  // where consensus came near
-        for (const Sample& sample : walk.samples) {
-            if (sample.u > -std::log(near_consensus)) {
-                return sample.t;
-            }
-        }
-        return last.t;
-    }();
+    const double begun = arrival(walk);
     constexpr double epsilon = 1e-14;  // of u and of log t: integration and rounding
     if (std::abs(p) <= precision) {
         law.kind = LawKind::power;
@@ -289,7 +308,10 @@ Law classify(const Walk& walk, const Tail& tail) {
     const auto leading = [&](const Sample& s) { return std::exp(log_rate + power * std::log(s.t)); };
     Estimate offset = limit_of(
         walk.samples, begun, [&](const Sample& s) { return s.u - leading(s); },
-        [&](const Sample& s) { return 2 * epsilon * leading(s); });
+        [&](const Sample& s) {
+            const double wrong_slope = exponential ? 0 : tail.slope_error * (std::log(last.t / s.t) + 1 / p);
+            return (2 * epsilon + wrong_slope) * leading(s);
+        });
     set_constant(law, {log_rate + std::log(power) - offset.value, offset.error});
     return law;
 }

@@ -47,8 +47,11 @@ struct Law {
     std::string note;
 };
 
-// Each throws Error(usage) with the reason when the equation has no ODE limit or no reduced law, or a setting makes no
+// Throws Error(usage) with the reason when the equation has no ODE limit or no reduced law, or a setting makes no
 // sense.
+void check(const scheme::Program& program, const Settings& settings);
+
+// Each throws what check() throws.
 double initial_velocity(const scheme::Program& program, const Settings& settings);  // gamma'(0)
 std::vector<Point> solve(const scheme::Program& program, const Settings& settings, const std::vector<double>& times);
 Law terminal_law(const scheme::Program& program, const Settings& settings);
