@@ -58,7 +58,7 @@ report::LineFigure curve_figure() {
             std::vector<double> cosine;
             for (const theory::Point& point :
                  theory::solve(scheme::find_scheme(name).program, {256, {beta}, 1, 10, std::nullopt},
-                               log_spaced(1e-2, 12, 300))) {
+                               log_spaced(1e-2, 20, 300))) {
                 radius.push_back(point.radius);
                 cosine.push_back(point.gamma);
             }

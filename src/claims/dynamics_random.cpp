@@ -19,7 +19,7 @@ dynamics::Settings panel(const Context& context) {
     s.tokens = context.size<std::size_t>(64, 128);
     s.beta = std::sqrt(static_cast<double>(s.dim));
     s.weights = dynamics::WeightKind::kaiming;
-    s.systems = context.size<std::size_t>(8, 10);
+    s.systems = context.size<std::size_t>(8, 20);
     s.seed = context.seed;
     s.dt = 0.1;
     s.layers = 100;

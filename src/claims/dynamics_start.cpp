@@ -214,7 +214,8 @@ std::vector<Claim> dynamics_start_claims() {
          "Lowering the temperature suppresses the initial speed exponentially, like e^-beta once e^beta is large "
          "beside n, "
          "under every scheme.",
-         "Theorem 4.1, discussion", Verdict::holds, "so small query and key weights help early layers", temperature}};
+         "Theorems 4.1 and 4.2, discussion", Verdict::holds, "so small query and key weights help early layers",
+         temperature}};
 }
 
 }  // namespace flyball::claims

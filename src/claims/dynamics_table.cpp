@@ -63,7 +63,7 @@ double deviation(const PaperRow& row, const scheme::Program& program, const Case
 }  // namespace
 
 Measurement compare_with_row(const PaperRow& row, const scheme::Program& program, const Context& context) {
-    constexpr double tolerance = 1e-9;
+    constexpr double tolerance = 1e-8;
     double worst = 0;
     std::size_t states = 0;
     const std::size_t repeats = context.size<std::size_t>(2, 20);

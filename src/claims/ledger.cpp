@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "claims/claim.hpp"
@@ -30,6 +31,8 @@ std::vector<Claim> ledger(std::string_view group) {
         std::vector<Claim> part = theme();
         claims.insert(claims.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
     }
+    // What the paper says first, what we found after it.
+    std::stable_partition(claims.begin(), claims.end(), [](const Claim& claim) { return claim.source != "finding"; });
     return claims;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/terminal.hpp"
 #include "report/text.hpp"
 
 namespace flyball::cli {
@@ -19,8 +20,14 @@ std::string Reproduced::note() const {
 
 namespace {
 
-constexpr std::size_t longest_cell = 48;  // of the table; --json and claims.md have all of it
 constexpr std::size_t few = 3;
+
+// Room for predicted and measured each beside ids and verdicts; --json and claims.md have all of it.
+std::size_t longest_cell() {
+    constexpr int others = 33 + 15 + 3 * 2 + 1;  // ids, verdicts, gaps
+    const int columns = stdout_is_terminal() ? terminal_columns() : 150;
+    return static_cast<std::size_t>(std::max(18, (columns - others) / 2));
+}
 
 Json value_json(const Value& value) {
     return std::visit([](const auto& content) { return Json(content); }, value);
@@ -28,7 +35,7 @@ Json value_json(const Value& value) {
 
 std::string cell(const Value& value) {
     std::string text = claims::text_of(value);
-    return text.size() <= longest_cell ? text : text.substr(0, longest_cell - 3) + "...";
+    return text.size() <= longest_cell() ? text : text.substr(0, longest_cell() - 3) + "...";
 }
 
 std::string shown_verdict(const Reproduced& result) {
@@ -150,9 +157,8 @@ std::string ledger_page(const std::vector<Claim>& claims) {
         "equation\n(velocities by dual numbers, particle runs, the reduced law), and the verdict from comparing the "
         "two: "
         "`holds`,\n`holds-corrected` (not as stated, but as the remark says), `fails`, `not-tested`. The program exits "
-        "with 1 when a verdict is\nnot the one recorded here.\n\n"
-        "Recorded: " +
-        summary + ".\n";
+        "with 1 when a verdict is\nnot the one recorded here.\n\n" summary +
+        ".\n";
     const auto source_of = [](const Claim& claim) { return claim.source; };
     for (const std::string& source : sources_of(claims, source_of)) {
         text += fmt::format("\n## {}\n\n| id | statement | verdict | remark |\n|---|---|---|---|\n",
