@@ -130,12 +130,13 @@ Measurement late(const Context& context) {
 Measurement growth(const Context& context, bool fresh, double predicted, double tolerance) {
     std::string note;
     Mean worst{predicted, 0};
-    report::LineFigure figure;
-    const std::size_t draws = context.size<std::size_t>(6, 24);
+    const std::size_t groups = context.size<std::size_t>(4, 12);
+    constexpr std::size_t systems = 8;  // averaged before the logarithm: the length of one random walk is noisy
     for (const char* name : {"pre-ln", "peri-ln"}) {
         std::vector<double> slopes;
-        for (std::size_t draw = 0; draw < draws; ++draw) {
+        for (std::size_t group = 0; group < groups; ++group) {
             dynamics::Settings s;
+            s.systems = systems;
             s.tokens = 8;
             s.dim = 32;
             s.beta = std::sqrt(32.0);
@@ -145,7 +146,7 @@ Measurement growth(const Context& context, bool fresh, double predicted, double 
             s.dt = 1;
             s.samples = 61;
             s.log_time = true;
-            s.seed = context.seed * 101 + draw;
+            s.seed = context.seed * 101 + group;
             const dynamics::Record record = run_particles(context, s, scheme::find_scheme(name).program);
             std::vector<double> clock;
             std::vector<double> value;
@@ -169,9 +170,9 @@ Measurement growth(const Context& context, bool fresh, double predicted, double 
     result.tolerance = tolerance;
     result.verdict = verdict_of(std::abs(worst.value - predicted) < tolerance);
     result.note = fmt::format(
-        "slope of log r over log t in the last decade of layers of dt = 1, mean over {} draws with its 95 % "
-        "interval: {}; Kaiming weights, n = 8, d = 32",
-        draws, note);
+        "slope of log r over log t in the last decade of layers of dt = 1, mean over {} groups of {} draws "
+        "with its 95 % interval: {}; Kaiming weights, n = 8, d = 32",
+        groups, systems, note);
     return result;
 }
 
@@ -193,7 +194,7 @@ std::vector<Claim> dynamics_random_claims() {
         {"dynamics-norm-growth-fresh",
          "With new weights in every layer the stream of Pre-LN and Peri-LN grows like sqrt t instead.", "Limitations",
          Verdict::holds, "the model, whose weights are tied, overstates how much growing streams slow tokens down",
-         [](const Context& context) { return growth(context, true, 0.5, 0.05); }, 30}};
+         [](const Context& context) { return growth(context, true, 0.5, 0.1); }, 30}};
 }
 
 }  // namespace flyball::claims

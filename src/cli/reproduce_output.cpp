@@ -55,6 +55,24 @@ std::vector<std::string> sources_of(const std::vector<Item>& items, const Source
     return found;
 }
 
+constexpr const char* page_head = R"(# Claims
+
+Every claim of "Normalization in Attention Dynamics" (Karagodin, Ge, Polyanskiy, Rigollet, arXiv:2510.22026) that can be
+run, and what we found beyond it. This page is `./flyball reproduce --markdown`; the numbers are in what a run writes:
+
+```console no-run
+$ ./flyball reproduce --quick                          # under a minute
+$ ./flyball reproduce --out claims                     # larger sizes, more seeds, figures
+$ ./flyball reproduce --only dynamics-table-peri-ln    # everything about one claim
+```
+
+Each claim has one experiment. Its prediction is a formula typed from the paper, its measurement comes from the equation
+(velocities by dual numbers, particle runs, the reduced law), and the verdict from comparing the two: `holds`,
+`holds-corrected` (not as stated, but as the remark says), `fails`, `not-tested`. The program exits with 1 when a verdict
+is not the one recorded here.
+
+)";
+
 std::string in_full(const Reproduced& result) {
     std::string text = fmt::format("{}\n  {}\n", result.claim.id, result.claim.statement);
     const auto line = [&](const char* label, const std::string& content) {
@@ -142,23 +160,7 @@ std::string ledger_page(const std::vector<Claim>& claims) {
     }
     std::string summary = claims::summary(judged);
     summary = summary.substr(0, summary.rfind(';'));
-    std::string text =
-        "# Claims\n\n"
-        "Every claim of \"Normalization in Attention Dynamics\" (Karagodin, Ge, Polyanskiy, Rigollet, "
-        "arXiv:2510.22026) "
-        "that can be\nrun, and what we found beyond it. This page is `./flyball reproduce --markdown`; the numbers are "
-        "in "
-        "what a run writes:\n\n"
-        "```console no-run\n$ ./flyball reproduce --quick                          # under a minute\n"
-        "$ ./flyball reproduce --out claims                     # larger sizes, more seeds, figures\n"
-        "$ ./flyball reproduce --only dynamics-table-peri-ln    # everything about one claim\n```\n\n"
-        "Each claim has one experiment. Its prediction is a formula typed from the paper, its measurement comes from "
-        "the "
-        "equation\n(velocities by dual numbers, particle runs, the reduced law), and the verdict from comparing the "
-        "two: "
-        "`holds`,\n`holds-corrected` (not as stated, but as the remark says), `fails`, `not-tested`. The program exits "
-        "with 1 when a verdict is\nnot the one recorded here.\n\n" summary +
-        ".\n";
+    std::string text = fmt::format("{}{}.\n", page_head, summary);
     const auto source_of = [](const Claim& claim) { return claim.source; };
     for (const std::string& source : sources_of(claims, source_of)) {
         text += fmt::format("\n## {}\n\n| id | statement | verdict | remark |\n|---|---|---|---|\n",
