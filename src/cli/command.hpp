@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "scheme/catalogue.hpp"
 
 namespace flyball::cli {
 
@@ -24,6 +25,13 @@ const std::vector<Command>& commands();
 
 Command schemes_command();
 Command simulate_command();
+Command theory_command();
+Command reproduce_command();
+
+// What --scheme and --equation name; the six schemes that "Normalization in Attention Dynamics" compares if neither
+// does.
+std::vector<scheme::Scheme> chosen_schemes(const std::vector<std::string>& names,
+                                           const std::vector<std::string>& equations);
 
 // Writes to stdout and remembers failure; the program's last act is to check it.
 void print_out(std::string_view text);

@@ -12,8 +12,22 @@
 namespace flyball::cli {
 
 const std::vector<Command>& commands() {
-    static const std::vector<Command> table = {schemes_command(), simulate_command()};
+    static const std::vector<Command> table = {schemes_command(), simulate_command(), theory_command(),
+                                               reproduce_command()};
     return table;
+}
+
+std::vector<scheme::Scheme> chosen_schemes(const std::vector<std::string>& names,
+                                           const std::vector<std::string>& equations) {
+    static const std::vector<std::string> six = {"post-ln", "pre-ln", "mix-ln", "peri-ln", "ngpt", "sqrt-scaling"};
+    std::vector<scheme::Scheme> schemes;
+    for (const std::string& name : names.empty() && equations.empty() ? six : names) {
+        schemes.push_back(scheme::find_scheme(name));
+    }
+    for (const std::string& equation : equations) {
+        schemes.push_back(scheme::scheme_of_equation(equation));
+    }
+    return schemes;
 }
 
 void print_out(std::string_view text) {

@@ -40,9 +40,6 @@ struct Flags {
     CLI::Option* time_option = nullptr;
 };
 
-// The six schemes that "Normalization in Attention Dynamics" compares: what runs when nothing is named.
-const std::vector<std::string> default_schemes = {"post-ln", "pre-ln", "mix-ln", "peri-ln", "ngpt", "sqrt-scaling"};
-
 void resolve(Flags& flags) {
     dynamics::Settings& s = flags.settings;
     if (flags.mask != "none" && flags.mask != "causal") {
@@ -77,20 +74,6 @@ void resolve(Flags& flags) {
     if (flags.threads > 0) {
         set_threads(flags.threads);
     }
-}
-
-std::vector<scheme::Scheme> chosen(const Flags& flags) {
-    std::vector<scheme::Scheme> schemes;
-    for (const std::string& name : flags.schemes) {
-        schemes.push_back(scheme::find_scheme(name));
-    }
-    for (const std::string& equation : flags.equations) {
-        schemes.push_back(scheme::scheme_of_equation(equation));
-    }
-    for (std::size_t i = 0; flags.schemes.empty() && flags.equations.empty() && i < default_schemes.size(); ++i) {
-        schemes.push_back(scheme::find_scheme(default_schemes[i]));
-    }
-    return schemes;
 }
 
 void check_memory(const Flags& flags, const std::vector<scheme::Scheme>& schemes) {
@@ -162,15 +145,14 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
 
 ExitCode run(Flags& flags) {
     resolve(flags);
-    const std::vector<scheme::Scheme> schemes = chosen(flags);
+    const std::vector<scheme::Scheme> schemes = chosen_schemes(flags.schemes, flags.equations);
     check_memory(flags, schemes);
     std::unique_ptr<SimulateFolder> folder;
+    const FolderUse use = folder_use(flags.out, flags.resume, flags.force, "cli.simulate");
     if (!flags.out.empty()) {
-        const FolderUse use = flags.resume ? FolderUse::resume : flags.force ? FolderUse::force : FolderUse::fresh;
         folder = std::make_unique<SimulateFolder>(flags.out, use, flags.trajectory, flags.settings, schemes);
-    } else if (flags.resume || flags.trajectory) {
-        throw Error(ErrorKind::usage, "cli.simulate",
-                    flags.resume ? "--resume without --out" : "--trajectory without --out", "the folder of the run",
+    } else if (flags.trajectory) {
+        throw Error(ErrorKind::usage, "cli.simulate", "--trajectory without --out", "the folder of the run",
                     "add --out DIR");
     }
     catch_interrupts();

@@ -6,13 +6,6 @@ namespace flyball::cli {
 
 using dynamics::Sample;
 
-report::Style style_of(const scheme::Scheme& scheme) {
-    if (scheme.entry == nullptr) {
-        return {};
-    }
-    return {std::string(scheme.entry->colour), std::string(scheme.entry->dash)};
-}
-
 namespace {
 
 // The name that tells runs apart: the scheme, or an equation of one's own as far as it fits.

@@ -1,6 +1,7 @@
 // The figures of a simulation.
 #pragma once
 
+#include "claims/style.hpp"
 #include "cli/simulate_output.hpp"
 
 namespace flyball::cli {
@@ -10,7 +11,6 @@ report::LineFigure radius_figure(const dynamics::Settings& settings, const std::
 report::LineFigure speed_figure(const dynamics::Settings& settings, const std::vector<Simulated>& runs);
 report::SphereFigure sphere_figure(const dynamics::Settings& settings, const Simulated& run);
 
-// How a run's lines look: as the catalogue says; an equation of one's own gets the next colour of the figure library.
-report::Style style_of(const scheme::Scheme& scheme);
+using claims::style_of;  // how a run's lines look
 
 }  // namespace flyball::cli

@@ -4,19 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ctime>
-#include <fstream>
 #include <limits>
 
 #include "cli/simulate_figures.hpp"
 #include "core/config.hpp"
-#include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/isa.hpp"
 #include "core/number.hpp"
-#include "core/parallel.hpp"
 #include "core/safetensors.hpp"
-#include "core/version.hpp"
 
 namespace flyball::cli {
 
@@ -147,53 +141,12 @@ std::vector<ConfigEntry> configuration(const dynamics::Settings& s, const std::v
     return entries;
 }
 
-std::string machine_name() {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-        if (line.rfind("model name", 0) == 0) {
-            return line.substr(line.find(':') + 2);
-        }
-    }
-    return "unknown";
-}
-
 }  // namespace
 
 SimulateFolder::SimulateFolder(std::filesystem::path path, FolderUse use, bool trajectory,
                                const dynamics::Settings& settings, const std::vector<scheme::Scheme>& schemes)
     : path_(std::move(path)), trajectory_(trajectory), settings_(settings), schemes_(schemes) {
-    const auto fail = [&](std::string_view what, std::string_view expected, std::string_view hint = {}) {
-        throw Error(ErrorKind::usage, "cli.simulate",
-                    fmt::format("--out {}, {}", flyball::quoted(path_.string()), what), expected, hint);
-    };
-    std::error_code error;
-    const bool is_folder = std::filesystem::is_directory(path_, error);
-    if (std::filesystem::exists(path_, error) && !is_folder) {
-        fail("which is a file", "a folder");
-    }
-    if (is_folder && !std::filesystem::is_empty(path_, error) && use == FolderUse::fresh) {
-        fail("which is not empty", "a new or empty folder", "give --force to overwrite its files, --resume to go on");
-    }
-    const std::string resolved = to_toml(configuration(settings_, schemes_, trajectory_));
-    if (use == FolderUse::resume) {
-        if (!std::filesystem::exists(path_ / "config.toml", error)) {
-            fail("which holds no run", "the folder of a run to take up");
-        }
-        if (read_text_file(path_ / "config.toml", std::size_t{1} << 20U) != resolved) {
-            fail("whose run has other settings", "the settings of its config.toml",
-                 fmt::format("use {}", resume_command()));
-        }
-    }
-    std::filesystem::create_directories(path_ / "work", error);
-    if (error) {
-        fail(fmt::format("'{}'", error.message()), "a folder that can be made and written to");
-    }
-    if (use == FolderUse::force) {
-        std::filesystem::remove_all(path_ / "work", error);
-        std::filesystem::create_directories(path_ / "work", error);
-    }
-    // Written first: it also shows that the folder can be written to before hours of work.
-    write_file_atomically(path_ / "config.toml", resolved);
+    open_folder(path_, use, to_toml(configuration(settings_, schemes_, trajectory_)), resume_command(), "cli.simulate");
     files_.push_back("config.toml");
     if (settings_.dim == 3) {
         const std::size_t samples = dynamics::sample_times(settings_).size();
@@ -205,8 +158,7 @@ SimulateFolder::SimulateFolder(std::filesystem::path path, FolderUse use, bool t
 }
 
 std::string SimulateFolder::resume_command() const {
-    const std::string folder = path_.string();
-    return fmt::format("flyball simulate --config '{0}/config.toml' --out '{0}' --resume", folder);
+    return cli::resume_command("simulate", path_);
 }
 
 std::filesystem::path SimulateFolder::restart_file(std::size_t i) const {
@@ -240,26 +192,17 @@ void SimulateFolder::load_frames(std::size_t i, Simulated& run) const {
 }
 
 void SimulateFolder::write(std::vector<Simulated>& runs) {
-    Json provenance;
-    provenance["version"] = version;
-    provenance["seed"] = settings_.seed;
-    provenance["threads"] = threads();
-    provenance["isa"] = name(active_isa());
-    provenance["machine"] = machine_name();
+    Json about = provenance(settings_.seed);
     Json kernels;
     for (const Simulated& run : runs) {
         kernels[run.scheme.name] = run.record.kernel;
     }
-    provenance["kernels"] = kernels;
-    const std::time_t now = std::time(nullptr);
-    std::array<char, 32> stamp{};
-    std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-    provenance["finished"] = stamp.data();
+    about["kernels"] = kernels;
     const auto save = [&](const char* name, const std::string& text) {
         write_file_atomically(path_ / name, text);
         files_.emplace_back(name);
     };
-    save("provenance.json", dump_json(provenance, 2) + "\n");
+    save("provenance.json", dump_json(about, 2) + "\n");
     save("result.json", dump_json(simulate_json(runs), 2) + "\n");
     save("samples.csv", samples_csv(runs));
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/folder.hpp"
 #include "core/json.hpp"
 #include "dynamics/run.hpp"
 #include "dynamics/trajectory.hpp"
@@ -20,8 +21,6 @@ struct Simulated {
 };
 
 Json simulate_json(const std::vector<Simulated>& runs);
-
-enum class FolderUse { fresh, force, resume };
 
 // --out DIR. A folder that is not empty is refused before the work, not after it, unless it is to be overwritten or
 // taken up.

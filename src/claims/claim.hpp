@@ -1,0 +1,95 @@
+// Every claim of a paper that can be run, as data with one experiment each.
+//
+// A claim says in our own words what a source states and which verdict we have come to record for it. Its experiment
+// gives two things that share no code: a prediction typed from the source, and a measurement by the machinery of the
+// equation (scheme, dynamics, theory). The verdict follows from the two and a tolerance; it is never copied from the
+// record, so a run of the ledger is also a regression test: something changed when a verdict is not the recorded one.
+//
+//     holds             the measurement agrees with the claim as stated
+//     holds-corrected   it does not, and agrees with the corrected statement that the claim's note gives
+//     fails             neither
+//     not-tested        there is no experiment, and the note says why
+//
+// Quick and full runs differ in sizes, seeds and grids, never in what is compared. Statistical claims fix the seed.
+// Not here: printing and files (cli/reproduce_*).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "report/figure.hpp"
+
+namespace flyball::claims {
+
+enum class Verdict { holds, holds_corrected, fails, not_tested };
+const char* name(Verdict verdict);
+Verdict verdict_from_name(std::string_view name);  // Error(input) for anything else
+
+// As stated, or else as corrected.
+Verdict verdict_of(bool as_stated);
+Verdict verdict_of(bool as_stated, bool as_corrected);
+
+// A number where the quantity is one number, otherwise a few words.
+using Value = std::variant<double, std::string>;
+std::string text_of(const Value& value);
+std::string markdown(const std::string& text);  // for a cell of a table
+
+struct Picture {
+    std::string name;  // of its files, without extension
+    std::variant<report::LineFigure, report::HeatFigure> figure;
+};
+
+struct Measurement {
+    Value predicted;
+    Value measured;
+    Value tolerance;
+    Verdict verdict = Verdict::not_tested;
+    std::string note;  // what else was seen: intervals, sizes, error budget
+    std::vector<Picture> pictures = {};
+};
+
+// Thrown out of an experiment when its stop flag is set; no claim is recorded then.
+struct Interrupted {};
+
+struct Context {
+    bool quick = false;
+    std::uint64_t seed = 1;
+    const std::atomic<bool>* stop = nullptr;
+    std::function<void(double share)> progress = {};
+
+    template <class Size>
+    Size size(Size when_quick, Size when_full) const {
+        return quick ? when_quick : when_full;
+    }
+    void at(double share) const;  // tells the progress; throws Interrupted when asked to stop
+    // The same for a part of an experiment: its progress 0..1 becomes begin..end of this one.
+    Context part(double begin, double end) const;
+};
+
+struct Claim {
+    std::string id;         // kebab-case, begins with its paper's group
+    std::string statement;  // one sentence
+    std::string source;     // theorem, table, figure; or "finding"
+    Verdict expected = Verdict::holds;
+    std::string note;  // what is true instead, or what to know; may be empty
+    std::function<Measurement(const Context&)> experiment;
+    double cost = 1;  // about how many seconds a full run takes where that is many: the longest are begun first
+};
+
+// All claims of a group, or of all groups for "all", in the order of the paper. Error(usage) for an unknown group.
+std::vector<Claim> ledger(std::string_view group = "all");
+std::vector<std::string> ledger_groups();
+
+// "31 claims: 26 hold, 3 hold corrected, 2 fail; all as recorded".
+struct Judged {
+    Verdict expected = Verdict::holds;
+    Verdict verdict = Verdict::not_tested;
+};
+std::string summary(const std::vector<Judged>& claims);
+
+}  // namespace flyball::claims

@@ -1,0 +1,321 @@
+// The headline: Peri-LN moves tokens early, as nGPT does, and late, as Pre-LN does. Where, and where not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "claims/experiment.hpp"
+#include "claims/groups.hpp"
+#include "claims/paper.hpp"
+#include "theory/theory.hpp"
+
+namespace flyball::claims {
+
+namespace {
+
+constexpr double T = 10;
+constexpr std::size_t schemes = 6;
+constexpr std::size_t peri = 3;  // in paper_schemes()
+
+theory::Settings symmetric(double n, double beta) {
+    return {n, {beta}, 1, T, std::nullopt};
+}
+
+// |theta'| of equiangular tokens from gamma' (geometry alone; see dynamics_terminal.cpp).
+double turning(const theory::Point& point, double n) {
+    const double one_minus = std::exp(point.log_one_minus_gamma);
+    const double log_root = 0.5 * (std::log((n - (n - 1) * one_minus) / (n - 1)) + point.log_one_minus_gamma);
+    return 0.5 * std::exp(point.log_velocity - log_root);
+}
+
+// How far a token turns in the first tenth of depth and in the last half, by Simpson's rule.
+struct Ends {
+    double early = 0;
+    double late = 0;
+};
+Ends ends_of(const scheme::Program& program, double n, double beta) {
+    constexpr std::size_t panels = 200;
+    const auto path = [&](double from, double to) {
+        std::vector<double> times;
+        for (std::size_t i = 0; i <= panels; ++i) {
+            times.push_back(from + (to - from) * static_cast<double>(i) / panels);
+        }
+        const std::vector<theory::Point> points = theory::solve(program, symmetric(n, beta), times);
+        double sum = 0;
+        for (std::size_t i = 0; i <= panels; ++i) {
+            sum += (i == 0 || i == panels ? 1 : i % 2 == 1 ? 4 : 2) * turning(points[i], n);
+        }
+        return sum * (to - from) / (3 * panels);
+    };
+    return {path(0, T / 10), path(T / 2, T)};
+}
+
+struct Place {
+    double n = 0;
+    double beta = 0;
+    std::array<Ends, schemes> ends{};
+
+    // The weaker end of a scheme, each end as a share of the best scheme there.
+    double strength(std::size_t scheme) const {
+        double best_early = 0;
+        double best_late = 0;
+        for (const Ends& e : ends) {
+            best_early = std::max(best_early, e.early);
+            best_late = std::max(best_late, e.late);
+        }
+        return std::min(ends[scheme].early / best_early, ends[scheme].late / best_late);
+    }
+    // Of Peri-LN over the best of the others.
+    double lead() const {
+        double other = 0;
+        for (std::size_t i = 0; i < schemes; ++i) {
+            other = i == peri ? other : std::max(other, strength(i));
+        }
+        return strength(peri) / other;
+    }
+};
+
+std::vector<double> token_counts(const Context& context) {
+    return context.quick ? std::vector<double>{16, 256, 4096} : std::vector<double>{8, 16, 64, 256, 1024, 4096};
+}
+
+std::vector<double> inverse_temperatures(const Context& context) {
+    std::vector<double> betas;
+    const double step = context.size(1.0, 0.25);
+    for (double beta = step; beta <= 10; beta += step) {
+        betas.push_back(beta);
+    }
+    return betas;
+}
+
+std::vector<Place> survey(const Context& context) {
+    std::vector<scheme::Program> programs;
+    for (const std::string& name : paper_schemes()) {
+        programs.push_back(scheme::find_scheme(name).program);
+    }
+    std::vector<Place> places;
+    const std::vector<double> counts = token_counts(context);
+    const std::vector<double> betas = inverse_temperatures(context);
+    for (const double n : counts) {
+        for (const double beta : betas) {
+            context.at(static_cast<double>(places.size()) / static_cast<double>(counts.size() * betas.size()));
+            Place place{n, beta, {}};
+            for (std::size_t i = 0; i < schemes; ++i) {
+                place.ends[i] = ends_of(programs[i], n, beta);
+            }
+            places.push_back(place);
+        }
+    }
+    return places;
+}
+
+report::HeatFigure lead_figure(const std::vector<Place>& places, const Context& context) {
+    report::HeatFigure figure;
+    figure.title = "Where Peri-LN is the strongest at both ends";
+    figure.x.label = "beta";
+    figure.y.label = "tokens";
+    figure.y.scale = report::Scale::log;
+    figure.x_values = inverse_temperatures(context);
+    figure.y_values = token_counts(context);
+    for (const Place& place : places) {
+        figure.values.push_back(place.lead());
+    }
+    figure.colour.label = "weaker end of Peri-LN over that of the best other scheme";
+    figure.colour.scale = report::Scale::log;
+    figure.caption =
+        "Angle turned in the first tenth and in the last half of depth, each as a share of the best of six schemes; "
+        "the smaller "
+        "share is a scheme's strength.\nAbove 1 Peri-LN leads: for e^beta up to about n. Symmetric start, T = 10, r0 = "
+        "1, from the "
+        "reduced law.";
+    return figure;
+}
+
+report::LineFigure end_figure(const std::vector<Place>& places, bool early) {
+    report::LineFigure figure;
+    figure.title = early ? "Angle turned in the first tenth of depth" : "Angle turned in the last half of depth";
+    figure.x.label = "beta";
+    figure.y.label = "radians";
+    figure.y.scale = report::Scale::log;
+    figure.y.min = 1e-4;
+    figure.caption = "n = 256, T = 10, r0 = 1, symmetric start, from the reduced law";
+    for (std::size_t i = 0; i < schemes; ++i) {
+        report::Series series = series_of(paper_schemes()[i], {}, {});
+        for (const Place& place : places) {
+            if (place.n == 256) {
+                series.x.push_back(place.beta);
+                series.y.push_back(early ? place.ends[i].early : place.ends[i].late);
+            }
+        }
+        figure.series.push_back(std::move(series));
+    }
+    return figure;
+}
+
+Measurement both_ends(const Context& context) {
+    const std::vector<Place> places = survey(context);
+    std::size_t leads = 0;
+    std::size_t inside = 0;
+    std::size_t inside_leads = 0;
+    for (const Place& place : places) {
+        const bool few = 2 * std::exp(place.beta) <= place.n;
+        leads += place.lead() > 1 ? 1 : 0;
+        inside += few ? 1 : 0;
+        inside_leads += few && place.lead() > 1 ? 1 : 0;
+    }
+    Measurement result;
+    result.predicted = "Peri-LN has the strongest weaker end everywhere";
+    result.measured =
+        fmt::format("in {} of {} places; in {} of {} with e^beta <= n/2", leads, places.size(), inside_leads, inside);
+    result.tolerance = "none: a ranking";
+    result.verdict = verdict_of(leads == places.size(), inside > 0 && inside_leads == inside);
+    result.note =
+        "angle turned in the first tenth and in the last half of depth, each as a share of the best of six schemes; a "
+        "scheme is as strong as the smaller share; T = 10, r0 = 1, symmetric start, from the reduced law";
+    result.pictures = {{"dynamics-headline", lead_figure(places, context)},
+                       {"dynamics-headline-early", end_figure(places, true)},
+                       {"dynamics-headline-late", end_figure(places, false)}};
+    return result;
+}
+
+// log r at gamma = 1/2 from d gamma/d log r = 2 q (1-gamma)(1+(n-1)gamma)/(e^beta + (n-1) gamma q), by Simpson's rule.
+// While tokens hear only themselves r' = 1, so t = r to leading order: the time is the exponential of order e^beta.
+double log_time_to_half(double n, double beta) {
+    constexpr int panels = 20000;
+    const auto integrand = [&](double gamma) {
+        const Equiangular at = equiangular(n, beta, gamma);
+        return at.along / at.rate;
+    };
+    double sum = integrand(0) + integrand(0.5);
+    for (int i = 1; i < panels; ++i) {
+        sum += (i % 2 == 1 ? 4 : 2) * integrand(0.5 * i / panels);
+    }
+    return sum * 0.5 / (3 * panels);
+}
+
+Measurement frozen(const Context& context) {
+    constexpr double tolerance = 0.03;
+    const double n = 16;
+    double worst = 0;
+    double shown = 0;
+    std::string note;
+    for (const char* name : {"pre-ln", "peri-ln"}) {
+        for (double beta = 5.5; beta <= 8; beta += context.size(0.5, 0.125)) {
+            context.at((beta - 5.5) / 2.5);
+            const auto time = theory::time_to_cosine(scheme::find_scheme(name).program, symmetric(n, beta), 0.5);
+            const double log_time = time ? std::log(*time) : std::nan("");
+            const double off = std::abs(log_time / log_time_to_half(n, beta) - 1);
+            worst = std::isfinite(off) ? std::max(worst, off) : HUGE_VAL;
+            shown = beta == 7 ? log_time : shown;
+            if (beta == 5.5 || beta == 7 || beta == 8) {
+                note +=
+                    fmt::format("{}t = {:.1e} at beta = {}", note.empty() ? "" : ", ", time.value_or(HUGE_VAL), beta);
+            }
+        }
+        note += fmt::format(" ({})", name);
+    }
+    Measurement result;
+    result.predicted = log_time_to_half(n, 7);
+    result.measured = shown;
+    result.tolerance = fmt::format("{} of it", tolerance);
+    result.verdict = verdict_of(worst < tolerance);
+    result.note = fmt::format(
+        "log t at which {} orthonormal tokens reach a cosine of 0.5 at beta = 7; over beta = 5.5 to 8 off by at most "
+        "{:.2f} of it: {}",
+        n, worst, note);
+    return result;
+}
+
+report::LineFigure curve_figure(const std::string& title, bool velocity, const std::vector<double>& times,
+                                report::Axis x, report::Axis y) {
+    report::LineFigure figure;
+    figure.title = title;
+    figure.x = std::move(x);
+    figure.y = std::move(y);
+    figure.caption = "n = 256, beta = 5, r0 = 1, symmetric start, from the reduced law; Mix-LN switches at t = 2.5";
+    for (const std::string& name : paper_schemes()) {
+        std::vector<double> values;
+        for (const theory::Point& point : theory::solve(scheme::find_scheme(name).program, symmetric(256, 5), times)) {
+            values.push_back(velocity ? point.velocity : point.gamma);
+        }
+        figure.series.push_back(series_of(name, times, std::move(values)));
+    }
+    return figure;
+}
+
+Measurement theory_curves(const Context& context) {
+    const std::vector<double> times = {1, 300};
+    std::vector<std::pair<double, std::string>> early;
+    std::vector<std::pair<double, std::string>> late;
+    for (const std::string& name : paper_schemes()) {
+        const auto points = theory::solve(scheme::find_scheme(name).program, symmetric(256, 5), times);
+        early.emplace_back(-points[0].gamma, name);
+        late.emplace_back(points[1].log_one_minus_gamma, name);
+    }
+    std::sort(early.begin(), early.end());
+    std::sort(late.begin(), late.end());
+    const auto are = [](const auto& list, std::size_t first, std::vector<std::string> names) {
+        std::vector<std::string> found;
+        for (std::size_t i = first; i < first + names.size(); ++i) {
+            found.push_back(list[i].second);
+        }
+        std::sort(found.begin(), found.end());
+        std::sort(names.begin(), names.end());
+        return found == names;
+    };
+    const auto names_of = [](const auto& list) {
+        std::string text;
+        for (const auto& [value, name] : list) {
+            text += (text.empty() ? "" : ", ") + name;
+        }
+        return text;
+    };
+    Measurement result;
+    result.predicted = "nGPT and Peri-LN first; nGPT, Post-LN, then sqrt-scaling collapse";
+    result.measured = fmt::format("first {} and {}; collapsed {}, {}, {}", early[0].second, early[1].second,
+                                  late[0].second, late[1].second, late[2].second);
+    result.tolerance = "none: a ranking";
+    result.verdict = verdict_of(are(early, 0, {"ngpt", "peri-ln"}) && are(late, 0, {"ngpt", "post-ln"}) &&
+                                late[2].second == "sqrt-scaling");
+    result.note = fmt::format("n = 256, beta = 5; by cosine at t = 1: {}; by 1 - cosine at t = 300: {}",
+                              names_of(early), names_of(late));
+    const std::size_t points = context.size<std::size_t>(200, 400);
+    std::vector<double> even;
+    for (std::size_t i = 0; i <= points; ++i) {
+        even.push_back(30 * static_cast<double>(i) / static_cast<double>(points));
+    }
+    using report::Scale;
+    const std::vector<double> spread = log_spaced(0.1, 100, points);
+    result.pictures = {
+        {"dynamics-theory-cosine", curve_figure("Cosine between tokens, predicted", false, spread,
+                                                {"time", Scale::log, {}, {}}, {"cosine", Scale::linear, 0, 1})},
+        {"dynamics-theory-velocity-power",
+         curve_figure("Velocity of the cosine: powers are straight", true, log_spaced(0.1, 1e5, points),
+                      {"time", Scale::log, {}, {}}, {"velocity of the cosine", Scale::log, 1e-14, {}})},
+        {"dynamics-theory-velocity-exponential",
+         curve_figure("Velocity of the cosine: exponentials are straight", true, even, {"time", Scale::linear, {}, {}},
+                      {"velocity of the cosine", Scale::log, 1e-14, {}})}};
+    return result;
+}
+
+}  // namespace
+
+std::vector<Claim> dynamics_headline_claims() {
+    return {{"dynamics-theory-curves",
+             "With 256 tokens at beta = 5 nGPT and Peri-LN raise the cosine first, and Post-LN and nGPT reach "
+             "consensus long "
+             "before the others, sqrt-scaling next.",
+             "Theory curves", Verdict::holds, "", theory_curves},
+            {"dynamics-headline",
+             "Peri-LN makes use of both ends of depth: it turns tokens early, where Post-LN and Pre-LN hardly do, and "
+             "still turns them late, where nGPT no longer does.",
+             "Headline", Verdict::holds_corrected,
+             "so it is while e^beta is at most n/2; at lower temperatures Peri-LN freezes with Pre-LN", both_ends, 40},
+            {"dynamics-headline-frozen",
+             "Once e^beta is large beside n, the time Pre-LN and Peri-LN need to move tokens is the exponential of an "
+             "integral of order e^beta.",
+             "finding", Verdict::holds, "", frozen}};
+}
+
+}  // namespace flyball::claims

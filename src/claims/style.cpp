@@ -1,0 +1,26 @@
+#include "claims/style.hpp"
+
+namespace flyball::claims {
+
+report::Style style_of(const scheme::Scheme& scheme) {
+    if (scheme.entry == nullptr) {
+        return {};
+    }
+    return {std::string(scheme.entry->colour), std::string(scheme.entry->dash)};
+}
+
+std::string title_of(const scheme::Scheme& scheme) {
+    return scheme.entry == nullptr ? scheme.program.body_text() : std::string(scheme.entry->title);
+}
+
+report::Series series_of(std::string_view name, std::vector<double> x, std::vector<double> y) {
+    const scheme::Scheme scheme = scheme::find_scheme(name);
+    report::Series series;
+    series.name = title_of(scheme);
+    series.x = std::move(x);
+    series.y = std::move(y);
+    series.style = style_of(scheme);
+    return series;
+}
+
+}  // namespace flyball::claims

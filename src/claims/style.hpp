@@ -1,0 +1,22 @@
+// How schemes look in figures: as the catalogue says.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/figure.hpp"
+#include "scheme/catalogue.hpp"
+
+namespace flyball::claims {
+
+// An equation of one's own gets the next colour of the figure library.
+report::Style style_of(const scheme::Scheme& scheme);
+
+// A title for people: "Peri-LN", or the text of the equation.
+std::string title_of(const scheme::Scheme& scheme);
+
+// A line of a scheme of the catalogue.
+report::Series series_of(std::string_view scheme, std::vector<double> x, std::vector<double> y);
+
+}  // namespace flyball::claims

@@ -1,0 +1,213 @@
+// `flyball reproduce`: the claims of the papers, each with prediction, measurement and verdict.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "cli/command.hpp"
+#include "cli/reproduce_output.hpp"
+#include "cli/terminal.hpp"
+#include "core/config.hpp"
+#include "core/parallel.hpp"
+#include "core/progress.hpp"
+#include "core/suggest.hpp"
+
+namespace flyball::cli {
+
+namespace {
+
+struct Flags {
+    std::string paper = "all";
+    bool quick = false;
+    std::vector<std::string> only;
+    std::uint64_t seed = 1;
+    int threads = 0;
+    std::string out;
+    bool resume = false;
+    bool force = false;
+    bool json = false;
+    bool list = false;
+    bool markdown = false;
+};
+
+std::vector<claims::Claim> chosen(const Flags& flags) {
+    std::vector<claims::Claim> all = claims::ledger(flags.paper);
+    if (flags.only.empty()) {
+        return all;
+    }
+    std::vector<std::string> ids;
+    for (const claims::Claim& claim : all) {
+        ids.push_back(claim.id);
+    }
+    for (const std::string& id : flags.only) {
+        if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+            const std::string near = nearest(id, ids);
+            throw Error(ErrorKind::usage, "cli.reproduce", fmt::format("the unknown claim {}", flyball::quoted(id)),
+                        "an id of the ledger",
+                        near.empty() ? "flyball reproduce --list shows them" : fmt::format("did you mean {}?", near));
+        }
+    }
+    std::vector<claims::Claim> some;
+    for (claims::Claim& claim : all) {
+        if (std::find(flags.only.begin(), flags.only.end(), claim.id) != flags.only.end()) {
+            some.push_back(std::move(claim));
+        }
+    }
+    return some;
+}
+
+std::string configuration(const Flags& flags) {
+    std::vector<ConfigEntry> entries = {{"reproduce.paper", {flags.paper}, ""},
+                                        {"reproduce.quick", {flags.quick ? "true" : "false"}, ""},
+                                        {"reproduce.seed", {std::to_string(flags.seed)}, ""}};
+    if (!flags.only.empty()) {
+        entries.push_back({"reproduce.only", flags.only, ""});
+    }
+    return to_toml(entries);
+}
+
+// One experiment. Nothing when it was interrupted.
+std::optional<Reproduced> run_one(const claims::Claim& claim, const claims::Context& context) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+        Reproduced result{claim, claim.experiment(context), {}, 0};
+        result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return result;
+    } catch (const claims::Interrupted&) {
+        return std::nullopt;
+    }
+}
+
+// Claims are independent of each other and share the cores; a claim has the same numbers on any number of threads.
+std::vector<std::optional<Reproduced>> run_all(const Flags& flags, const std::vector<claims::Claim>& ledger,
+                                               const ReproduceFolder* folder) {
+    std::vector<std::optional<Reproduced>> results(ledger.size());
+    std::vector<std::size_t> order(ledger.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return ledger[a].cost > ledger[b].cost; });
+    constexpr std::uint64_t ticks = 1000;  // of each claim
+    Progress progress("reproduce", ticks * ledger.size(), progress_sink());
+    parallel_slots(ledger.size(), ledger.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t slot = begin; slot < end && !interrupted(); ++slot) {
+            const std::size_t i = order[slot];
+            std::uint64_t shown = 0;
+            const auto show = [&](double share) {
+                const auto tick = static_cast<std::uint64_t>(share * static_cast<double>(ticks));
+                if (tick > shown) {
+                    progress.advance(tick - shown);
+                    shown = tick;
+                }
+            };
+            if (folder != nullptr && flags.resume) {
+                results[i] = folder->load(ledger[i]);
+            }
+            if (!results[i]) {
+                results[i] = run_one(ledger[i], {flags.quick, flags.seed, &interrupted(), show});
+                if (results[i] && folder != nullptr) {
+                    folder->store(*results[i]);
+                }
+            }
+            show(1);
+        }
+    });
+    progress.finish();
+    return results;
+}
+
+ExitCode report(const Flags& flags, const std::vector<Reproduced>& results, const ReproduceFolder* folder) {
+    if (folder != nullptr) {
+        folder->write(results, flags.seed);
+    }
+    if (flags.json) {
+        print_out(dump_json(reproduce_json(results), 2) + "\n");
+    } else {
+        print_out(reproduce_text(results) + reproduce_summary(results) + "\n");
+        print_out(folder != nullptr
+                      ? fmt::format("written to {}: claims.json, claims.md, claims.csv and the figures (SVG and CSV)\n",
+                                    folder->path().string())
+                      : "figures and tables: add --out DIR\n");
+    }
+    for (const Reproduced& result : results) {
+        if (!result.as_recorded()) {
+            print_error(fmt::format("flyball: {} is recorded as {} and came out as {}\n", result.claim.id,
+                                    claims::name(result.claim.expected), claims::name(result.measurement.verdict)));
+        }
+    }
+    const bool good =
+        std::all_of(results.begin(), results.end(), [](const Reproduced& result) { return result.as_recorded(); });
+    return good ? ExitCode::done : ExitCode::bad_verdict;
+}
+
+ExitCode run(const Flags& flags) {
+    const std::vector<claims::Claim> ledger = chosen(flags);
+    if (flags.list || flags.markdown) {
+        print_out(flags.list ? ledger_list(ledger) : ledger_page(ledger));
+        return ExitCode::done;
+    }
+    if (flags.threads > 0) {
+        set_threads(flags.threads);
+    }
+    const FolderUse use = folder_use(flags.out, flags.resume, flags.force, "cli.reproduce");
+    std::unique_ptr<ReproduceFolder> folder;
+    if (!flags.out.empty()) {
+        folder = std::make_unique<ReproduceFolder>(flags.out, use, configuration(flags));
+    }
+    catch_interrupts();
+    std::vector<std::optional<Reproduced>> found = run_all(flags, ledger, folder.get());
+    std::vector<Reproduced> results;
+    for (std::optional<Reproduced>& result : found) {
+        if (result) {
+            results.push_back(std::move(*result));
+        }
+    }
+    if (results.size() == ledger.size()) {
+        return report(flags, results, folder.get());
+    }
+    print_error(folder ? fmt::format("flyball: interrupted after {} of {} claims; go on with: {}\n", results.size(),
+                                     ledger.size(), folder->resume_command())
+                       : "flyball: interrupted; with --out DIR a run can be taken up again\n");
+    return ExitCode::interrupted;
+}
+
+}  // namespace
+
+Command reproduce_command() {
+    Command command;
+    command.name = "reproduce";
+    command.summary = "run the papers' claims, each with prediction, measurement and verdict";
+    command.example =
+        "flyball reproduce --quick\n"
+        "  flyball reproduce --only dynamics-table-peri-ln\n"
+        "  flyball reproduce dynamics --out claims\n\n"
+        "exit code: 0 when every verdict is the recorded one, 1 when one is not";
+    command.declare = [](CLI::App& app) {
+        const auto flags = std::make_shared<Flags>();
+        app.add_option("paper,--paper", flags->paper, "whose claims: dynamics, or all")->capture_default_str();
+        app.add_flag("--quick", flags->quick, "smaller sizes and fewer seeds, under a minute");
+        app.add_option("--only", flags->only, "run this claim; may be repeated")
+            ->type_name("ID")
+            ->take_all()
+            ->expected(1);
+        app.add_flag("--list", flags->list, "list the claims without running them");
+        app.add_flag("--markdown", flags->markdown, "print the page docs/claims.md without running anything");
+        app.add_flag("--json", flags->json, "print one JSON document");
+        app.add_option("--seed", flags->seed, "seed of everything random")
+            ->capture_default_str()
+            ->check(CLI::NonNegativeNumber);
+        app.add_option("--threads", flags->threads,
+                       "threads (default: the CPUs there are); results do not depend on it")
+            ->check(CLI::NonNegativeNumber);
+        app.add_option("--out", flags->out, "write results, tables and figures to this folder")->type_name("DIR");
+        app.add_flag("--resume", flags->resume, "go on with the run in --out");
+        app.add_flag("--force", flags->force, "allow --out to overwrite files in a folder that is not empty");
+        return [flags] { return run(*flags); };
+    };
+    return command;
+}
+
+}  // namespace flyball::cli

@@ -1,0 +1,60 @@
+// What `flyball reproduce` shows: JSON, the terminal, Markdown, and a folder of files.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "claims/claim.hpp"
+#include "cli/folder.hpp"
+#include "core/json.hpp"
+
+namespace flyball::cli {
+
+struct Reproduced {
+    claims::Claim claim;
+    claims::Measurement measurement;
+    std::vector<std::string> pictures;  // names of figures that were written
+    double seconds = 0;
+
+    std::string note() const;  // the ledger's and the experiment's
+    bool as_recorded() const { return measurement.verdict == claim.expected; }
+};
+
+Json reproduce_json(const std::vector<Reproduced>& results);
+
+// A table by source; with few claims everything about each.
+std::string reproduce_text(const std::vector<Reproduced>& results);
+std::string reproduce_summary(const std::vector<Reproduced>& results);
+
+// The ledger without measurements: ids for the terminal, and the page docs/claims.md.
+std::string ledger_list(const std::vector<claims::Claim>& claims);
+std::string ledger_page(const std::vector<claims::Claim>& claims);
+
+// --out DIR.
+//
+//     config.toml provenance.json claims.json claims.md claims.csv, figures as SVG and CSV
+//     work/         one file a finished claim while others run; removed at the end
+//
+// Several threads may store different claims at the same time.
+class ReproduceFolder {
+  public:
+    ReproduceFolder(std::filesystem::path path, FolderUse use, const std::string& configuration);
+
+    // What an earlier run of the same version stored for this claim, or nothing.
+    std::optional<Reproduced> load(const claims::Claim& claim) const;
+    // Figures first, then the result, so that what is stored is complete.
+    void store(Reproduced& result) const;
+
+    void write(const std::vector<Reproduced>& results, std::uint64_t seed) const;
+
+    const std::filesystem::path& path() const { return path_; }
+    std::string resume_command() const;
+
+  private:
+    std::filesystem::path stored(const claims::Claim& claim) const;
+    std::filesystem::path path_;
+};
+
+}  // namespace flyball::cli

@@ -1,0 +1,196 @@
+#include "cli/theory_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/simulate_figures.hpp"
+#include "cli/terminal.hpp"
+#include "core/number.hpp"
+#include "report/text.hpp"
+
+namespace flyball::cli {
+
+using theory::Law;
+using theory::LawKind;
+using theory::Point;
+
+namespace {
+
+Json or_null(const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+template <class Get>
+Json column(const std::vector<Point>& points, const Get& get) {
+    Json values = Json::array();
+    for (const Point& point : points) {
+        values.push_back(get(point));
+    }
+    return values;
+}
+
+std::string describe(const theory::Settings& settings) {
+    std::vector<std::string> betas;
+    for (const double beta : settings.betas) {
+        betas.push_back(format_double(beta));
+    }
+    return fmt::format("n = {} orthonormal tokens, beta = {}, r0 = {}, T = {}", format_double(settings.tokens),
+                       fmt::join(betas, ", "), format_double(settings.r0), format_double(settings.T));
+}
+
+std::string label_of(const scheme::Scheme& scheme) {
+    if (scheme.entry != nullptr) {
+        return scheme.name;
+    }
+    const std::string text = scheme.program.body_text();
+    return text.size() <= 32 ? text : text.substr(0, 29) + "...";
+}
+
+// Digits that were measured, without a tail of rounding: 2.99999999999 is 3.
+std::string number(double value) {
+    return fmt::format("{:.6g}", value);
+}
+
+template <class Get>
+report::LineFigure lines(const TheoryOutput& output, std::string title, std::string label, const Get& get) {
+    report::LineFigure figure;
+    figure.title = std::move(title);
+    figure.x.label = "time";
+    figure.x.scale = output.log_time ? report::Scale::log : report::Scale::linear;
+    figure.y.label = std::move(label);
+    figure.caption = describe(output.settings);
+    for (const Predicted& run : output.runs) {
+        report::Series series;
+        series.name = label_of(run.scheme);
+        series.style = style_of(run.scheme);
+        for (const Point& point : run.points) {
+            series.x.push_back(point.t);
+            series.y.push_back(get(point));
+        }
+        figure.series.push_back(std::move(series));
+    }
+    return figure;
+}
+
+report::LineFigure gamma_figure(const TheoryOutput& output) {
+    return lines(output, "Cosine between tokens from the reduced law", "gamma",
+                 [](const Point& point) { return point.gamma; });
+}
+
+}  // namespace
+
+Json theory_json(const TheoryOutput& output) {
+    Json list = Json::array();
+    for (const Predicted& run : output.runs) {
+        const Law& law = run.law;
+        Json row;
+        row["scheme"] = run.scheme.name;
+        row["equation"] = run.scheme.program.text();
+        row["initial_velocity"] = run.initial_velocity;
+        row["terminal"] = {{"law", theory::name(law.kind)},
+                           {"rate", or_null(law.rate)},
+                           {"p", or_null(law.p)},
+                           {"exponent", or_null(law.exponent)},
+                           {"constant", or_null(law.constant)},
+                           {"log_constant", or_null(law.log_constant)},
+                           {"limit", or_null(law.limit)},
+                           {"error", or_null(law.error)},
+                           {"speed_growth", or_null(law.speed_growth)},
+                           {"speed_agrees", law.speed_agrees},
+                           {"note", law.note}};
+        Json cosines = Json::array();
+        for (std::size_t i = 0; i < output.cosines.size(); ++i) {
+            cosines.push_back({{"cosine", output.cosines[i]}, {"t", or_null(run.times_to_cosine[i])}});
+        }
+        row["time_to_cosine"] = cosines;
+        row["t"] = column(run.points, [](const Point& p) { return p.t; });
+        row["gamma"] = column(run.points, [](const Point& p) { return p.gamma; });
+        row["radius"] = column(run.points, [](const Point& p) { return p.radius; });
+        row["velocity"] = column(run.points, [](const Point& p) { return p.velocity; });
+        row["log_one_minus_gamma"] = column(run.points, [](const Point& p) { return p.log_one_minus_gamma; });
+        list.push_back(std::move(row));
+    }
+    Json document = {{"runs", std::move(list)}};
+    if (output.settings.betas.size() == 1) {
+        // r^2 (1 - gamma) -> K r0^2 for Pre-LN and Peri-LN, by quadrature.
+        document["log_consensus_constant"] =
+            theory::log_consensus_constant(output.settings.tokens, output.settings.betas.front());
+    }
+    return document;
+}
+
+std::string law_in_words(const Law& law) {
+    std::string constant;
+    if (law.constant) {
+        constant = ", C = " + number(*law.constant);
+    } else if (law.log_constant) {
+        constant = ", log C = " + number(*law.log_constant);
+    }
+    switch (law.kind) {
+        case LawKind::exponential:
+            return fmt::format("exponential  C exp(-{} t){}", number(*law.rate), constant);
+        case LawKind::stretched:
+            return fmt::format("stretched  C t^{} exp(-{} t^{}){}", number(*law.p - 1), number(*law.rate),
+                               number(*law.p), constant);
+        case LawKind::power:
+            return fmt::format("power  C t^{}{}", number(*law.exponent), constant);
+        case LawKind::frozen:
+            return fmt::format("frozen at gamma = {}", law.limit ? number(*law.limit) : "?");
+        case LawKind::other:
+            break;
+    }
+    return "other: see below";
+}
+
+std::string theory_text(const TheoryOutput& output) {
+    std::vector<std::string> headers = {"scheme", "gamma'(0)", "gamma' for large t"};
+    for (const double cosine : output.cosines) {
+        headers.push_back("t(" + format_double(cosine) + ")");
+    }
+    std::vector<std::vector<std::string>> rows;
+    std::string notes;
+    for (const Predicted& run : output.runs) {
+        std::vector<std::string> row = {label_of(run.scheme), number(run.initial_velocity), law_in_words(run.law)};
+        for (const auto& time : run.times_to_cosine) {
+            row.push_back(time ? number(*time) : "-");
+        }
+        rows.push_back(std::move(row));
+        if (!run.law.note.empty()) {
+            notes += fmt::format("{}: {}\n", label_of(run.scheme), run.law.note);
+        }
+    }
+    std::string text = describe(output.settings) + "\n\n" + report::text_table(headers, rows);
+    if (!notes.empty()) {
+        text += "\n" + notes;
+    }
+    const bool terminal = stdout_is_terminal();
+    report::TextOptions options;
+    options.colour = terminal;
+    report::LineFigure figure = gamma_figure(output);
+    figure.caption.clear();
+    const auto width = static_cast<std::size_t>(std::min(100, terminal ? terminal_columns() : 100));
+    return text + "\n" + report::text_plot(figure, width, 22, options);
+}
+
+std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output) {
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    const std::string name = file.stem().string();
+    report::LineFigure radius = lines(output, "Length of the residual stream from the reduced law", "r = |x|",
+                                      [](const Point& point) { return point.radius; });
+    radius.y.scale = report::Scale::log;
+    report::LineFigure velocity = lines(output, "Clustering velocity from the reduced law", "gamma'",
+                                        [](const Point& point) { return point.velocity; });
+    velocity.y.scale = report::Scale::log;
+    report::write_figure(folder, name, gamma_figure(output));
+    report::write_figure(folder, name + "-radius", radius);
+    report::write_figure(folder, name + "-velocity", velocity);
+    std::vector<std::string> written;
+    for (const char* part : {"", "-radius", "-velocity"}) {
+        written.push_back((file.parent_path() / (name + part + ".svg")).string());
+    }
+    return written;
+}
+
+}  // namespace flyball::cli

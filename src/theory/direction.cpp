@@ -1,0 +1,164 @@
+#include "theory/direction.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace flyball::theory {
+
+using scheme::PlaneVector;
+
+namespace {
+
+constexpr double smallest_zeta = -300;   // exp(-300)^2 is still a normal number
+constexpr double near_consensus = 1e-3;  // eta below: take its logarithm
+
+}  // namespace
+
+double Direction::eta() const {
+    return chart == Chart::zeta ? eta_sign * std::exp(std::max(value, smallest_zeta)) : value;
+}
+
+PlaneVector Direction::unit(double n) const {
+    if (chart == Chart::rho) {
+        const double a = sign / std::sqrt(1 + value * (2 + n * value));
+        return {a, value * a};
+    }
+    const double e = eta();
+    const double b = sign / std::sqrt(e * e + 2 * e + n);
+    return {e * b, b};
+}
+
+double Direction::cosine(double n) const {
+    if (chart == Chart::rho) {
+        const double above = value * (2 + n * value);
+        return above / (1 + above);
+    }
+    const double e = eta();
+    return (2 * e + n) / (e * e + 2 * e + n);
+}
+
+double Direction::log_one_minus_cosine(double n) const {
+    if (chart == Chart::rho) {
+        return -std::log1p(value * (2 + n * value));
+    }
+    const double e = eta();
+    return 2 * (chart == Chart::zeta ? value : std::log(std::abs(e))) - std::log(e * e + 2 * e + n);
+}
+
+double Direction::log_relative_speed(double n, double rate, double& sign_of_speed) const {
+    const double log2 = std::numbers::ln2;
+    if (chart == Chart::rho) {
+        const double slope = 1 + n * value;
+        sign_of_speed = std::copysign(1.0, rate) * std::copysign(1.0, slope);
+        return log2 + std::log(std::abs(slope)) + std::log(std::abs(rate)) - std::log1p(value * (2 + n * value));
+    }
+    // d log(1 - gamma)/d eta = 2 (eta + n)/(eta (eta^2 + 2 eta + n)), and zeta' = eta'/eta.
+    const double e = eta();
+    sign_of_speed = -std::copysign(1.0, rate) * std::copysign(1.0, e + n);
+    double result = log2 + std::log(std::abs(e + n)) - std::log(e * e + 2 * e + n) + std::log(std::abs(rate));
+    if (chart == Chart::eta) {
+        sign_of_speed *= std::copysign(1.0, e);
+        result -= std::log(std::abs(e));
+    }
+    return result;
+}
+
+double Direction::speed(double n, double rate) const {
+    if (chart == Chart::rho) {
+        const double size = 1 + value * (2 + n * value);
+        return 2 * (1 + n * value) / size * rate / size;
+    }
+    const double e = eta();
+    const double size = e * e + 2 * e + n;
+    return -2 * e * (e + n) / size * (chart == Chart::zeta ? rate * e : rate) / size;
+}
+
+Direction Direction::of(const PlaneVector& x, double n, bool may_take_log) {
+    Direction result;
+    if (std::abs(x.b) <= std::abs(x.a)) {
+        result.value = x.b / x.a;
+        result.sign = std::copysign(1.0, x.a);
+        return result;
+    }
+    result.chart = Chart::eta;
+    result.value = x.a / x.b;
+    result.sign = std::copysign(1.0, x.b);
+    return result.recharted(n, may_take_log);
+}
+
+Direction Direction::recharted(double n, bool may_take_log) const {
+    Direction result = *this;
+    if (chart == Chart::rho && std::abs(value) > 2) {  // hysteresis: 2 here, 1 on the way back
+        result.chart = Chart::eta;
+        result.value = 1 / value;
+        result.sign = sign * std::copysign(1.0, value);
+    } else if (chart != Chart::rho && std::abs(eta()) > 1) {
+        const double e = eta();
+        result = {};
+        result.value = 1 / e;
+        result.sign = sign * std::copysign(1.0, e);
+    }
+    if (result.chart == Chart::eta && may_take_log && result.value != 0 && std::abs(result.value) < near_consensus) {
+        result.chart = Chart::zeta;
+        result.eta_sign = std::copysign(1.0, result.value);
+        result.value = std::log(std::abs(result.value));
+    }
+    static_cast<void>(n);
+    return result;
+}
+
+double Direction::rate(double wedge, double n) const {
+    const PlaneVector u = unit(n);
+    switch (chart) {
+        case Chart::rho:
+            return wedge / u.a / u.a;
+        case Chart::eta:
+            return -wedge / u.b / u.b;
+        case Chart::zeta:
+            break;
+    }
+    return -wedge / u.a / u.b;
+}
+
+Frame Frame::of(const Direction& direction, double n) {
+    const PlaneVector u = direction.unit(n);
+    const double overlap = u.a + n * u.b;  // <g, s>
+    // Near consensus g is nearly parallel to s, and orthogonal to it there is no s': {e, s} serves well in both cases.
+    if (!(u.a * u.a >= 1e-3) || !(overlap * overlap >= 1e-6)) {
+        return standard(n);
+    }
+    return {u.a, u.b, 1 / overlap, n / (overlap * overlap)};
+}
+
+PlaneVector Frame::from_plane(const PlaneVector& x) const {
+    const double along = x.a / alpha;
+    return {along, (x.b - along * kappa) / sigma};
+}
+
+HeadWeights head_weights(double beta, double n, double a) {
+    if (beta == 0 || a == 0) {
+        return {0, 1 / n};
+    }
+    const double exponent = beta * a * a;
+    if (exponent >= 0) {
+        const double q = std::exp(-exponent);
+        return {-std::expm1(-exponent) / (1 + (n - 1) * q), q / (1 + (n - 1) * q)};
+    }
+    const double p = std::exp(exponent);
+    return {std::expm1(exponent) / (p + n - 1), 1 / (p + n - 1)};
+}
+
+PlaneVector attention(const std::vector<double>& betas, double n, const Frame& frame, const PlaneVector& z) {
+    HeadWeights mean;
+    for (const double beta : betas) {
+        const HeadWeights head = head_weights(beta, n, z.a * frame.alpha);
+        mean.own += head.own;
+        mean.other += head.other;
+    }
+    const auto heads = static_cast<double>(betas.size());
+    // <z, s> s = (z.a + n' z.b)/sigma^2 s'
+    const double turn = (z.a + frame.metric * z.b) / (frame.sigma * frame.sigma);
+    return {mean.own / heads * z.a, mean.own / heads * z.b + mean.other / heads * turn};
+}
+
+}  // namespace flyball::theory

@@ -1,0 +1,415 @@
+#include "theory/flow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <regex>
+
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "scheme/limit.hpp"
+
+namespace flyball::theory {
+
+using scheme::Environment;
+using scheme::PlaneVector;
+using scheme::Program;
+
+namespace {
+
+constexpr double last_time = 1e100;
+constexpr double smallest_log = -1300;
+constexpr double same = 1e-12;  // relative; rounding of a projection is far below
+
+// The same equation with the number of tokens as a literal, so that the plane's metric can be another number.
+Program with_tokens_written(const Program& program, double n) {
+    static const std::regex word("\\bn\\b");
+    return Program::parse(std::regex_replace(program.text(), word, format_double(n)));
+}
+
+bool mentions_embedding(const Program& program) {
+    static const std::regex word("\\bx0\\b");
+    return std::regex_search(program.text(), word);
+}
+
+[[noreturn]] void refuse(const std::string& got, const std::string& expected, const std::string& hint = {}) {
+    throw Error(ErrorKind::usage, "theory", got, expected, hint);
+}
+
+double length(const PlaneVector& x, double n) {
+    return std::sqrt(scheme::squared_length({x.a, x.b}, n));
+}
+
+double dot(const PlaneVector& x, const PlaneVector& y, double n) {
+    return x.a * y.a * (1 - 1 / n) + (x.a / n + x.b) * (y.a / n + y.b) * n;
+}
+
+bool finite(const PlaneVector& x) {
+    return std::isfinite(x.a) && std::isfinite(x.b);
+}
+
+}  // namespace
+
+void check(const Program& program, const Settings& settings) {
+    const double n = settings.tokens;
+    if (!(n >= 2 && n <= 1e15 && n == std::floor(n))) {
+        refuse(fmt::format("{} tokens", format_double(n)), "a whole number from 2 to 1e15",
+               "one token alone has no cosine");
+    }
+    if (settings.betas.empty() ||
+        !std::all_of(settings.betas.begin(), settings.betas.end(), [](double beta) { return std::isfinite(beta); })) {
+        refuse(settings.betas.empty() ? "no beta" : "a beta that is not finite", "one finite beta for each head");
+    }
+    if (!(settings.r0 >= 1e-100 && settings.r0 <= 1e100)) {
+        refuse(fmt::format("r0 = {}", format_double(settings.r0)), "a length from 1e-100 to 1e100");
+    }
+    if (!(settings.T > 0 && settings.T <= last_time)) {
+        refuse(fmt::format("the time {}", format_double(settings.T)), "a time above 0, at most 1e100");
+    }
+    if (settings.dim && !(*settings.dim >= n && *settings.dim <= 1e15 && *settings.dim == std::floor(*settings.dim))) {
+        refuse(fmt::format("dim = {} for {} tokens", format_double(*settings.dim), format_double(n)),
+               "a whole number, at least the number of tokens", "orthonormal tokens need as many dimensions");
+    }
+    if (const auto problem = scheme::reduced_law_problem(program, settings.T)) {
+        refuse(fmt::format("{}, which has no reduced law: {}", program.text(), *problem),
+               "an equation with an ODE limit that treats all coordinates alike", "simulate it instead");
+    }
+}
+
+Flow::Flow(const Program& program, const Settings& settings)
+    : n_(settings.tokens),
+      settings_(settings),
+      program_(with_tokens_written(program, settings.tokens)),
+      step_(program_),
+      may_take_log_(program_.stream_count() == 1 && !mentions_embedding(program_)) {
+    const auto at = [&](double t) { return program_.comparisons(environment(t, n_)); };
+    compares_ = false;  // environment() must not clamp while switches are looked for
+    if (!at(0).empty()) {
+        std::vector<double> probes;
+        constexpr int linear = 4096;  // two switches closer than T/4096 would be seen as none or one
+        for (int i = 0; i <= linear; ++i) {
+            probes.push_back(settings_.T * i / linear);
+        }
+        while (probes.back() < last_time) {
+            probes.push_back(std::min(probes.back() * 1.03, last_time));
+        }
+        for (std::size_t i = 0; i + 1 < probes.size(); ++i) {
+            double low = probes[i];
+            double high = probes[i + 1];
+            const std::vector<bool> before = at(low);
+            if (before == at(high)) {
+                continue;
+            }
+            while (std::nextafter(low, high) < high) {
+                const double middle = low + (high - low) / 2;
+                (at(middle) == before ? low : high) = middle;
+            }
+            if (low > 0) {  // the last time before the comparison flips
+                switches_.push_back(low);
+            }
+        }
+        compares_ = true;
+    }
+    switches_.push_back(HUGE_VAL);
+    Stream start;
+    start.log_length = std::log(settings_.r0);
+    streams_.assign(program_.stream_count(), start);
+    enter(0, switches_.front());
+}
+
+Environment Flow::environment(double t, double metric) const {
+    if (compares_) {  // a comparison that flips at `begin_` has flipped in all of (begin_, end_]
+        t = std::clamp(t, begin_ > 0 ? std::nextafter(begin_, HUGE_VAL) : 1e-300, end_);
+    }
+    return {0, t, settings_.T, settings_.T, t / settings_.T, metric, settings_.dim.value_or(settings_.tokens)};
+}
+
+PlaneVector Flow::vector(const Stream& stream) const {
+    const PlaneVector u = stream.direction.unit(n_);
+    const double r = std::exp(stream.log_length);
+    return {r * u.a, r * u.b};
+}
+
+Numbers Flow::numbers() const {
+    Numbers y;
+    for (const Stream& stream : streams_) {
+        y.push_back(stream.direction.value);
+        y.push_back(stream.log_length);
+    }
+    return y;
+}
+
+std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
+    std::vector<Stream> streams = streams_;
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        streams[i].direction.value = y[2 * i];
+        streams[i].log_length = y[2 * i + 1];
+    }
+    return streams;
+}
+
+void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) const {
+    double largest_eta = 0;
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        const bool near = streams_[i].direction.chart != Chart::rho;
+        largest_eta = std::max(largest_eta, near ? std::abs(after[2 * i]) : 1.0);
+    }
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        const double was = std::abs(before[2 * i]);
+        const double is = std::abs(after[2 * i]);
+        switch (streams_[i].direction.chart) {
+            case Chart::rho:
+                size[2 * i] = std::max({was, is, 1e-295});
+                break;
+            case Chart::eta:  // may pass through 0; a stream that is much closer to consensus than the others adds
+                              // nothing
+                size[2 * i] = std::max({1e-3 * was, is, 1e-295, shown_ == i ? 0 : 1e-6 * largest_eta});
+                break;
+            case Chart::zeta:
+                size[2 * i] = std::max({was, is, 1.0});
+                break;
+        }
+        size[2 * i + 1] = std::max({std::abs(before[2 * i + 1]), std::abs(after[2 * i + 1]), 1.0});
+    }
+}
+
+bool Flow::project(double t, std::vector<Stream>& streams) {
+    std::vector<PlaneVector> x;
+    for (const Stream& stream : streams) {
+        x.push_back(vector(stream));
+    }
+    std::vector<PlaneVector> projected = x;
+    if (auto problem = step_.project(environment(t, n_), projected, {settings_.r0, 0})) {
+        problem_ = *problem;
+        return false;
+    }
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        const double size = length(projected[i], n_);
+        if (!finite(projected[i]) || !(size > 0)) {
+            problem_ = fmt::format("{} has no direction any more", program_.stream_name(i));
+            return false;
+        }
+        streams[i].log_length = std::log(size);
+        // Where the direction stays, its number stays too: it may have more digits than the vector.
+        const double before = length(x[i], n_);
+        const double wedge = (projected[i].a / size) * (x[i].b / before) - (projected[i].b / size) * (x[i].a / before);
+        const double scale = std::abs(x[i].a / before) * std::abs(x[i].b / before);
+        if (!(std::abs(wedge) <= same * scale)) {
+            streams[i].direction = Direction::of(projected[i], n_, may_take_log_);
+        }
+    }
+    return true;
+}
+
+void Flow::enter(double begin, double end) {
+    begin_ = begin;
+    end_ = end;
+    if (!project(begin, streams_)) {
+        return;
+    }
+    // A length that N0 sets is no variable of the flow.
+    lengths_move_ = false;
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        const auto length_after = [&](double factor, double t) {
+            std::vector<Stream> trial = streams_;
+            trial[i].log_length += std::log(factor);
+            return project(t, trial) ? trial[i].log_length : NAN;
+        };
+        const double is = length_after(1, begin);
+        streams_[i].forgets_length =
+            std::abs(length_after(2, begin) - is) <= same && std::abs(length_after(0.5, begin) - is) <= same;
+        if (streams_[i].forgets_length) {
+            for (const double later : {0.3, 2.0, 50.0}) {
+                lengths_move_ =
+                    lengths_move_ || !(std::abs(length_after(1, std::min(begin + later, end_)) - is) <= same);
+            }
+        }
+    }
+    problem_.clear();
+    find_shown_stream(begin);
+}
+
+// Is the readout's direction that of one stream? Asked at times and states without symmetry.
+void Flow::find_shown_stream(double t) {
+    shown_.reset();
+    for (std::size_t i = 0; i < streams_.size() && !shown_; ++i) {
+        bool parallel = true;
+        for (const double later : {0.0, 0.37, 3.1, 40.0}) {
+            std::vector<Stream> trial = streams_;
+            for (std::size_t k = 0; k < trial.size(); ++k) {
+                trial[k].direction = {};
+                trial[k].direction.value = (0.1 + 0.35 * static_cast<double>(k)) / (1 + 0.1 * later);
+                trial[k].log_length = 0.3 + 0.4 * static_cast<double>(k);
+            }
+            const auto shown = readout(std::min(t + later, end_), trial);
+            const PlaneVector x = vector(trial[i]);
+            parallel =
+                parallel && shown && std::abs(shown->a * x.b - shown->b * x.a) <= same * std::abs(shown->a * x.b);
+        }
+        if (parallel) {
+            shown_ = i;
+        }
+    }
+}
+
+std::optional<PlaneVector> Flow::readout(double t, const std::vector<Stream>& streams) {
+    std::vector<PlaneVector> x;
+    for (const Stream& stream : streams) {
+        x.push_back(vector(stream));
+    }
+    PlaneVector shown;
+    if (step_.readout(environment(t, n_), x, {settings_.r0, 0}, shown) || !finite(shown)) {
+        return std::nullopt;
+    }
+    return shown;
+}
+
+bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
+                    std::vector<PlaneVector>& slopes) {
+    std::vector<PlaneVector> x;
+    for (const Stream& stream : streams) {
+        x.push_back(frame.from_plane(vector(stream)));
+    }
+    const auto f = [&](const PlaneVector& z) { return attention(settings_.betas, n_, frame, z); };
+    if (auto problem =
+            step_.velocity(environment(t, frame.metric), x, frame.from_plane({settings_.r0, 0}), f, slopes)) {
+        problem_ = *problem;
+        return false;
+    }
+    return true;
+}
+
+bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) {
+    result.assign(2 * streams.size(), 0);
+    std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        const Stream& stream = streams[i];
+        const Frame frame = Frame::of(stream.direction, n_);
+        const bool own = frame.alpha != 1 || frame.kappa != 0;
+        std::vector<PlaneVector> slopes;
+        if (!own && standard) {
+            slopes = *standard;
+        } else if (!velocity(t, streams, frame, slopes)) {
+            return false;
+        } else if (!own) {
+            standard = slopes;
+        }
+        // In its own frame the stream is (1, 0), without rounding.
+        const PlaneVector u = own ? PlaneVector{1, 0} : stream.direction.unit(n_);
+        const double shrink = std::exp(-stream.log_length);
+        const PlaneVector v{slopes[i].a * shrink, slopes[i].b * shrink};
+        const double wedge = (u.a * v.b - u.b * v.a) * frame.wedge();
+        result[2 * i] = wedge == 0 ? 0 : stream.direction.rate(wedge, n_);
+        result[2 * i + 1] = stream.forgets_length ? 0 : dot(u, v, frame.metric);
+        if (!std::isfinite(result[2 * i]) || !std::isfinite(result[2 * i + 1])) {
+            problem_ = fmt::format("the velocity of {} is not finite", program_.stream_name(i));
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Flow::slope(double t, const Numbers& y, Numbers& result) {
+    std::vector<Stream> streams = streams_of(y);
+    for (const Stream& stream : streams) {
+        if (!(std::abs(stream.log_length) < 690)) {  // beyond the numbers a double has
+            problem_ = stream.log_length > 0 ? "the length grows beyond 1e299" : "the length shrinks below 1e-299";
+            return false;
+        }
+    }
+    if (lengths_move_ && !project(t, streams)) {
+        return false;
+    }
+    return rates(t, streams, result);
+}
+
+void Flow::settle(double t, const Numbers& y) {
+    streams_ = streams_of(y);
+    for (Stream& stream : streams_) {
+        stream.direction = stream.direction.recharted(n_, may_take_log_);
+    }
+    project(t, streams_);
+}
+
+// gamma' = (2/s) w (1-gamma)(1+(n-1)gamma) with w the weight of another token.
+double Flow::log_speed_factor(const Point& point) const {
+    double other = 0;
+    for (const double beta : settings_.betas) {
+        other += head_weights(beta, n_, std::exp(point.log_one_minus_gamma / 2)).other;
+    }
+    other /= static_cast<double>(settings_.betas.size());
+    return std::log(2 * other * (1 + (n_ - 1) * point.gamma)) - point.log_rate;
+}
+
+Point Flow::point(double t) {
+    Point result;
+    result.t = t;
+    result.radius = std::exp(streams_.front().log_length);
+    Numbers rate;
+    const bool moves = rates(t, streams_, rate);
+    Direction shown;
+    double shown_rate = 0;
+    if (shown_) {
+        shown = streams_[*shown_].direction;
+        shown_rate = moves ? rate[2 * *shown_] : 0;
+    } else {
+        const auto here = readout(t, streams_);
+        if (!here) {
+            result.gamma = result.log_one_minus_gamma = result.log_velocity = result.velocity = result.log_rate = NAN;
+            return result;
+        }
+        shown = Direction::of(*here, n_, false);
+        // The chain rule, one number of the state at a time and each on its own scale: a stream that has become
+        // irrelevant then contributes exactly nothing, however fast it still moves.
+        const auto value = [&](double time, const std::vector<Stream>& streams) {
+            const auto x = readout(time, streams);
+            return !x ? NAN : shown.chart == Chart::rho ? x->b / x->a : x->a / x->b;
+        };
+        for (std::size_t k = 0; moves && k < rate.size(); ++k) {
+            if (rate[k] == 0) {
+                continue;
+            }
+            const Stream& stream = streams_[k / 2];
+            double delta = 0.01;
+            if (k % 2 == 0) {
+                const double size = std::abs(stream.direction.value);
+                delta *= stream.direction.chart == Chart::rho ? std::max(size, 1 / n_) : size;
+            }
+            const auto moved = [&](int steps) {
+                std::vector<Stream> streams = streams_;
+                (k % 2 == 0 ? streams[k / 2].direction.value : streams[k / 2].log_length) += steps * delta;
+                return value(t, streams);
+            };
+            const double derivative =
+                (0.75 * (moved(1) - moved(-1)) - 0.15 * (moved(2) - moved(-2)) + (moved(3) - moved(-3)) / 60) / delta;
+            shown_rate += delta > 0 ? derivative * rate[k] : 0;
+        }
+        // What the readout does with t itself; forward, because t may be 0.
+        constexpr std::array<double, 7> weights = {-147.0 / 60, 6, -7.5, 20.0 / 3, -3.75, 1.2, -1.0 / 6};
+        const double delta = 2e-3 * std::max(t - begin_, 1e-3);
+        double change = 0;
+        const double now = value(t, streams_);
+        for (std::size_t i = 1; i < weights.size(); ++i) {
+            change += weights[i] * (value(t + delta * static_cast<double>(i), streams_) - now);
+        }
+        shown_rate += change / delta;
+    }
+    result.gamma = shown.cosine(n_);
+    result.log_one_minus_gamma = shown.log_one_minus_cosine(n_);
+    if (!may_take_log_ && result.log_one_minus_gamma < smallest_log) {  // eta is no longer a number with all its digits
+        result.gamma = 1;
+        result.log_one_minus_gamma = result.log_velocity = result.log_rate = -HUGE_VAL;
+        return result;
+    }
+    double sign = 1;
+    result.log_rate = shown_rate == 0 ? -HUGE_VAL : shown.log_relative_speed(n_, shown_rate, sign);
+    result.log_velocity = result.log_rate == -HUGE_VAL ? -HUGE_VAL : result.log_rate + result.log_one_minus_gamma;
+    // Through the logarithm only where the product would leave the range: it costs digits.
+    const bool deep = shown.chart == Chart::zeta && shown.value < -100;
+    result.velocity = deep ? sign * std::exp(result.log_velocity) : shown.speed(n_, shown_rate);
+    return result;
+}
+
+}  // namespace flyball::theory

@@ -1,0 +1,70 @@
+// The equation as a flow of a few numbers: two for each stream, its direction and the logarithm of its length.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "theory/direction.hpp"
+#include "theory/extrapolation.hpp"
+#include "theory/theory.hpp"
+
+namespace flyball::theory {
+
+class Flow {
+  public:
+    Flow(const scheme::Program& program, const Settings& settings);
+
+    // No step may cross one of these times: comparisons of the text flip there. The last is infinite.
+    const std::vector<double>& switches() const { return switches_; }
+
+    // Starts the piece of time after the switch at `begin` (0 at first) and puts the state on its manifold.
+    void enter(double begin, double end);
+
+    // The state as numbers for the integrator; directions keep their charts until `settle`.
+    Numbers numbers() const;
+    bool slope(double t, const Numbers& y, Numbers& rates);
+    void sizes(const Numbers& before, const Numbers& after, Numbers& size) const;
+    // Takes the numbers over after an accepted step: projects to the manifold and changes charts where needed.
+    void settle(double t, const Numbers& y);
+
+    // What the readout shows at the settled state.
+    Point point(double t);
+    // log s of theta' = P A/s for the readout, A being attention at the unit directions; inf when nothing moves.
+    double log_speed_factor(const Point& point) const;
+
+    // Why the state cannot go on, when slope() has failed.
+    const std::string& problem() const { return problem_; }
+
+  private:
+    struct Stream {
+        Direction direction;
+        double log_length = 0;
+        bool forgets_length = false;  // the manifold fixes it
+    };
+    scheme::Environment environment(double t, double metric) const;
+    scheme::PlaneVector vector(const Stream& stream) const;
+    std::vector<Stream> streams_of(const Numbers& y) const;
+    bool project(double t, std::vector<Stream>& streams);
+    bool rates(double t, const std::vector<Stream>& streams, Numbers& result);
+    bool velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
+                  std::vector<scheme::PlaneVector>& slopes);
+    std::optional<scheme::PlaneVector> readout(double t, const std::vector<Stream>& streams);
+    void find_shown_stream(double t);
+
+    double n_;
+    Settings settings_;
+    scheme::Program program_;  // with the number of tokens written into the text: Environment::n is the metric here
+    scheme::PlaneStep step_;
+    bool compares_ = false;
+    bool may_take_log_ = false;
+    std::vector<double> switches_;
+    double begin_ = 0;
+    double end_ = 0;
+    std::vector<Stream> streams_;
+    bool lengths_move_ = false;         // a length that the manifold fixes depends on t
+    std::optional<std::size_t> shown_;  // the stream whose direction the readout has, if it is one
+    std::string problem_;
+};
+
+}  // namespace flyball::theory

@@ -1,0 +1,377 @@
+// The terminal law, read off the solution.
+//
+// With u = -log(1 - gamma) and lambda = u' = gamma'/(1 - gamma), every law is a power of t:
+//     lambda ~ c t^(p-1)      p = 1 exponential, other p > 0 stretched, p = 0 power (exponent -1-c), p < 0 frozen
+// The solution is followed to t = 1e100, where corrections that fall like any power of t have died, so p and c are read
+// at its end. A law counts when c t^(p-1) holds to 1 % over the last third of log t. The constant needs u itself, whose
+// rounding grows with u, and is taken where rounding and corrections balance, with Aitken's extrapolation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "theory/theory.hpp"
+#include "theory/track.hpp"
+
+namespace flyball::theory {
+
+namespace {
+
+constexpr double last_time = 1e100;
+constexpr int per_decade = 4;
+constexpr double fit = 0.01;             // what counts as a law
+constexpr double near_consensus = 0.02;  // 1 - gamma below: the law of the neighbourhood of consensus may show
+
+constexpr const char* not_reached = "the law is not reached by t = 1e100; the limit given is gamma there";
+
+struct Sample {
+    double t;
+    double u;
+    double log_rate;  // log lambda; -inf when nothing moves
+    double log_velocity;
+    double log_s;
+    double gamma;
+    bool forward;  // gamma grows
+    bool on_grid;  // at 10^(k/4), not just where the integrator stepped
+};
+
+struct Walk {
+    std::vector<Sample> samples;
+    std::string stopped;     // why it ended before t = 1e100
+    bool underflow = false;  // 1 - gamma has become 0
+};
+
+Walk walk(const scheme::Program& program, const Settings& settings) {
+    Track track(program, settings);
+    Walk result;
+    const auto keep = [&](bool on_grid) {
+        const Point point = track.point();
+        if (std::isnan(point.log_one_minus_gamma) || std::isnan(point.log_velocity)) {
+            result.stopped = "the readout is not a number";
+            return false;
+        }
+        if (point.log_one_minus_gamma == -HUGE_VAL || (point.log_velocity == -HUGE_VAL && point.gamma == 1)) {
+            result.underflow = result.samples.empty() || result.samples.back().u < 1e4;
+            result.stopped =
+                result.underflow ? "" : fmt::format("1-gamma is beyond all numbers at t = {:.4g}", track.t());
+            return false;
+        }
+        result.samples.push_back({track.t(), -point.log_one_minus_gamma, point.log_rate, point.log_velocity,
+                                  track.log_speed_factor(point), point.gamma, point.velocity >= 0, on_grid});
+        return true;
+    };
+    if (!keep(false)) {
+        return result;
+    }
+    // Every accepted step and four fixed times a decade.
+    for (int k = -3 * per_decade; k <= 100 * per_decade; ++k) {
+        const double t = k == 100 * per_decade ? last_time : std::pow(10.0, static_cast<double>(k) / per_decade);
+        while (track.t() < t) {
+            if (!track.step(t)) {
+                result.stopped = fmt::format("{} at t = {:.4g}", track.stopped(), track.t());
+                return result;
+            }
+            if (!keep(track.t() == t)) {
+                return result;
+            }
+        }
+    }
+    return result;
+}
+
+// The last sample at or before t.
+const Sample& at(const std::vector<Sample>& samples, double t) {
+    const auto after = std::upper_bound(samples.begin(), samples.end(), t,
+                                        [](double value, const Sample& sample) { return value < sample.t; });
+    return after == samples.begin() ? samples.front() : *(after - 1);
+}
+
+struct Tail {
+    std::vector<Sample> samples;
+    double slope = 0;     // d log lambda/d log t at the end
+    double drift = 0;     // largest misfit of log lambda in the tail
+    double log_c = 0;     // lambda = c t^slope
+    double s_growth = 0;  // d log s/d log t
+    double s_drift = 0;
+    double slope_error = 0;  // what the slope changed by since one decade, or half the tail, earlier
+};
+
+// Slope at the end and misfit over the tail of a function of log t.
+template <class Get>
+void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, double& log_c, double& drift) {
+    const Sample& last = tail.back();
+    const double decade_before = std::max(last.t / 10, std::sqrt(tail.front().t) * std::sqrt(last.t));
+    const Sample& before = at(tail, decade_before);
+    slope = (get(last) - get(before)) / std::log(last.t / before.t);
+    log_c = get(last) - slope * std::log(last.t);
+    drift = 0;
+    for (const Sample& sample : tail) {
+        const double misfit = std::abs(get(sample) - log_c - slope * std::log(sample.t));
+        drift = misfit <= drift ? drift : misfit;  // keeps NaN
+    }
+}
+
+// When consensus came near; 0 if it never did.
+double arrival(const Walk& walk) {
+    for (const Sample& sample : walk.samples) {
+        if (sample.u > -std::log(near_consensus)) {
+            return sample.t;
+        }
+    }
+    return 0;
+}
+
+Tail tail_of(const Walk& walk) {
+    const std::vector<Sample>& all = walk.samples;
+    const Sample& last = all.back();
+    // The last third of log t, or what lies clearly after the arrival near consensus.
+    const double begin =
+        last.t > 10 ? std::min(std::max(std::pow(last.t, 2.0 / 3), 1e3 * arrival(walk)), last.t / 10) : last.t / 2;
+    Tail tail;
+    for (const Sample& sample : all) {
+        // Where 1 - gamma underflowed the law may be recent: half of the way that u came.
+        if (walk.underflow ? sample.u >= last.u / 2 : sample.t >= begin) {
+            tail.samples.push_back(sample);
+        }
+    }
+    if (tail.samples.size() >= 3) {
+        fit_power(
+            tail.samples, [](const Sample& s) { return s.log_rate; }, tail.slope, tail.log_c, tail.drift);
+        const Sample& middle =
+            at(tail.samples, std::max(last.t / 10, std::sqrt(tail.samples.front().t) * std::sqrt(last.t)));
+        const Sample& early = at(tail.samples, std::max(middle.t / 10, tail.samples.front().t));
+        const double slope_before =
+            early.t < middle.t ? (middle.log_rate - early.log_rate) / std::log(middle.t / early.t) : tail.slope;
+        tail.slope_error = std::abs(tail.slope - slope_before);
+        double ignored = 0;
+        fit_power(
+            tail.samples, [](const Sample& s) { return s.log_s; }, tail.s_growth, ignored, tail.s_drift);
+    } else {
+        tail.drift = HUGE_VAL;
+    }
+    return tail;
+}
+
+struct Estimate {
+    double value = 0;
+    double error = HUGE_VAL;
+};
+
+// The limit of d(t) as t grows, where rounding(t) grows too. Corrections like t^-delta become a geometric series on
+// times in equal ratios, which Aitken's formula sums; a law too young for that is taken as it is.
+template <class Get, class Rounding>
+Estimate limit_of(const std::vector<Sample>& samples, double from, const Get& get, const Rounding& rounding) {
+    Estimate best;
+    std::vector<double> steps;
+    const auto offer = [&](double value, double earlier, const Sample& sample) {
+        // Every step of the integrator adds its own small error.
+        const double error = std::abs(value - earlier) + rounding(sample) + 4e-13 * static_cast<double>(steps.size());
+        if (error < best.error) {
+            best = {value, error};
+        }
+    };
+    std::vector<double> grid;
+    std::vector<double> extrapolated;
+    constexpr std::size_t apart = 2;  // grid points: a ratio of sqrt(10)
+    for (const Sample& sample : samples) {
+        if (!(sample.t >= from)) {
+            continue;
+        }
+        constexpr std::size_t few = 8;
+        steps.push_back(get(sample));
+        if (steps.size() > few) {
+            offer(steps.back(), steps[steps.size() - 1 - few], sample);
+        }
+        if (!sample.on_grid) {
+            continue;
+        }
+        grid.push_back(steps.back());
+        if (grid.size() <= 2 * apart) {
+            continue;
+        }
+        const double third = grid.back();
+        const double d2 = third - grid[grid.size() - 1 - apart];
+        const double d1 = grid[grid.size() - 1 - apart] - grid[grid.size() - 1 - 2 * apart];
+        const double ratio = d1 == 0 ? 0 : d2 / d1;
+        extrapolated.push_back(ratio > 0 && ratio < 0.95 ? third + d2 * ratio / (1 - ratio) : third);
+        if (extrapolated.size() > apart) {
+            offer(extrapolated.back(), extrapolated[extrapolated.size() - 1 - apart], sample);
+        }
+    }
+    return best;
+}
+
+void set_constant(Law& law, const Estimate& log_constant) {
+    if (!(log_constant.error < HUGE_VAL)) {
+        law.note = "the law is too short to give its constant";
+        return;
+    }
+    const double relative = std::expm1(log_constant.error);
+    if (log_constant.error > fit && log_constant.error > 1e-12 * std::abs(log_constant.value)) {
+        law.note = fmt::format(
+            "the constant has no limit: the next term of the exponent is not bounded (log constant {:.4g} where it "
+            "moves "
+            "least)",
+            log_constant.value);
+        return;
+    }
+    law.log_constant = log_constant.value;
+    const double constant = std::exp(log_constant.value);
+    if (std::isfinite(constant)) {
+        law.constant = constant;
+    }
+    if (std::isfinite(relative)) {
+        law.error = relative;
+    }
+}
+
+Law frozen(double u, double gamma, std::string note) {
+    Law law;
+    law.kind = LawKind::frozen;
+    law.limit = std::abs(u) > 0.5 ? -std::expm1(-u) : gamma;
+    law.note = std::move(note);
+    return law;
+}
+
+std::string slopes_note(const Walk& walk, const Tail& tail) {
+    const Sample& last = walk.samples.back();
+    std::string note = fmt::format("at t = {:.4g}: d log(gamma'/(1-gamma))/d log t = {:.5g}, 1-gamma = exp({:.6g})",
+                                   last.t, tail.slope, -last.u);
+    const Sample& middle = at(walk.samples, std::sqrt(std::max(last.t, 1.0)));
+    if (tail.samples.size() >= 3 && std::isfinite(middle.log_rate) && std::isfinite(last.log_rate)) {
+        note += fmt::format("; log(t gamma'/(1-gamma)) = {:.5g}, and {:.5g} at t = {:.4g}",
+                            last.log_rate + std::log(last.t), middle.log_rate + std::log(middle.t), middle.t);
+    }
+    return note + (walk.stopped.empty() ? "" : "; " + walk.stopped);
+}
+
+Law classify(const Walk& walk, const Tail& tail) {
+    const Sample& last = walk.samples.back();
+    const bool to_the_end = !walk.underflow && walk.stopped.empty();
+    const double width = tail.samples.empty() ? 0 : last.u - tail.samples.front().u;
+    // A velocity that moves nothing is rounding.
+    if (!tail.samples.empty() && !walk.underflow && std::abs(width) <= 1e-9 * std::max(1.0, last.u) &&
+        (last.log_rate == -HUGE_VAL || std::exp(last.log_rate) * last.t > 2 * std::abs(width) ||
+         last.log_rate + std::log(last.t) < -20)) {
+        const bool still_moves = to_the_end && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
+                                 tail.drift < fit && std::exp(last.log_rate) * last.t < 2 * std::abs(width);
+        return frozen(last.u, last.gamma, still_moves ? not_reached : walk.stopped);
+    }
+    const double p = tail.slope + 1;
+    const double precision = to_the_end ? 1e-6 : 1e-3;
+    const bool fits = tail.drift <= fit && last.forward;
+    if (fits && p < -precision) {  // the rest of the way is finite
+        const double rest = std::exp(last.log_rate + std::log(last.t)) / -p;
+        Law law = frozen(last.u + rest, last.gamma + std::exp(last.log_velocity + std::log(last.t)) / -p, walk.stopped);
+        // The same from u alone, by Aitken's formula over the tail.
+        const Sample& first = tail.samples.front();
+        const Sample& middle = at(tail.samples, std::sqrt(first.t) * std::sqrt(last.t));
+        const double d1 = middle.u - first.u;
+        const double d2 = last.u - middle.u;
+        const double other_rest = d1 > d2 && d2 > 0 ? d2 * d2 / (d1 - d2) : 0;
+        law.error = std::exp(-last.u) * std::abs(rest - other_rest) / std::max(*law.limit, 1e-300);
+        return law;
+    }
+    if (last.u < -std::log(near_consensus)) {
+        if (to_the_end) {
+            return frozen(last.u, last.gamma, fmt::format("{}; {}", not_reached, slopes_note(walk, tail)));
+        }
+        Law law;
+        law.note = slopes_note(walk, tail);
+        return law;
+    }
+    Law law;
+    if (!fits) {
+        law.note = slopes_note(walk, tail);
+        return law;
+    }
+    const double begun = arrival(walk);
+    constexpr double epsilon = 1e-14;  // of u and of log t: integration and rounding
+    if (std::abs(p) <= precision) {
+        law.kind = LawKind::power;
+        const double m = std::exp(last.log_rate + std::log(last.t));
+        law.exponent = -1 - m;
+        set_constant(law,
+                     limit_of(
+                         walk.samples, begun, [&](const Sample& s) { return s.log_velocity + (m + 1) * std::log(s.t); },
+                         [&](const Sample& s) { return epsilon * (std::abs(s.log_velocity) + m * std::log(s.t)); }));
+        return law;
+    }
+    const bool exponential = std::abs(p - 1) <= precision;
+    const double power = exponential ? 1 : p;
+    const double log_rate = exponential ? last.log_rate : tail.log_c - std::log(p);
+    law.kind = exponential ? LawKind::exponential : LawKind::stretched;
+    law.rate = std::exp(log_rate);
+    if (!exponential) {
+        law.p = p;
+    }
+    const auto leading = [&](const Sample& s) { return std::exp(log_rate + power * std::log(s.t)); };
+    Estimate offset = limit_of(
+        walk.samples, begun, [&](const Sample& s) { return s.u - leading(s); },
+        [&](const Sample& s) {
+            const double wrong_slope = exponential ? 0 : tail.slope_error * (std::log(last.t / s.t) + 1 / p);
+            return (2 * epsilon + wrong_slope) * leading(s);
+        });
+    set_constant(law, {log_rate + std::log(power) - offset.value, offset.error});
+    return law;
+}
+
+void cross_check(Law& law, const Walk& walk, const Tail& tail) {
+    if (tail.samples.size() < 3 || !std::isfinite(tail.s_growth) || !std::isfinite(walk.samples.back().log_s)) {
+        return;
+    }
+    law.speed_growth = tail.s_growth;
+    double expected = NAN;
+    switch (law.kind) {
+        case LawKind::exponential:
+            expected = 0;
+            break;
+        case LawKind::stretched:
+            expected = 1 - *law.p;
+            break;
+        case LawKind::power:
+            expected = 1;
+            break;
+        case LawKind::frozen:
+        case LawKind::other:
+            return;
+    }
+    law.speed_agrees = std::abs(tail.s_growth - expected) <= fit;
+    if (!law.speed_agrees) {
+        law.note += fmt::format("{}the speed factor s grows like t^{:.4g}, which would mean another law",
+                                law.note.empty() ? "" : "; ", tail.s_growth);
+    }
+}
+
+}  // namespace
+
+const char* name(LawKind kind) {
+    switch (kind) {
+        case LawKind::exponential:
+            return "exponential";
+        case LawKind::stretched:
+            return "stretched";
+        case LawKind::power:
+            return "power";
+        case LawKind::frozen:
+            return "frozen";
+        case LawKind::other:
+            break;
+    }
+    return "other";
+}
+
+Law terminal_law(const scheme::Program& program, const Settings& settings) {
+    const Walk walked = walk(program, settings);
+    if (walked.samples.size() < 3) {
+        Law law;
+        law.note = walked.stopped.empty() ? "the solution ends at its start" : walked.stopped;
+        return law;
+    }
+    const Tail tail = tail_of(walked);
+    Law law = classify(walked, tail);
+    cross_check(law, walked, tail);
+    return law;
+}
+
+}  // namespace flyball::theory

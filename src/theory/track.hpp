@@ -1,0 +1,48 @@
+// The solution as it is walked along: steps of the integrator, switches of the equation, and why it cannot go on.
+#pragma once
+
+#include <string>
+
+#include "theory/flow.hpp"
+
+namespace flyball::theory {
+
+class Track {
+  public:
+    Track(const scheme::Program& program, const Settings& settings);
+    Track(const Track&) = delete;
+    Track& operator=(const Track&) = delete;
+
+    double t() const { return origin_ + offset_; }
+    Point point() { return flow_.point(t()); }
+
+    double log_speed_factor(const Point& point) const { return flow_.log_speed_factor(point); }
+
+    // One step, at most to `end`; false when there is none (see stopped()).
+    bool step(double end);
+    bool go_to(double end);
+    const std::string& stopped() const { return stopped_; }
+
+    struct Mark {
+        Flow flow;
+        double origin;
+        double offset;
+        double next_step;
+    };
+    Mark mark() const { return {flow_, origin_, offset_, integrator_.next_step}; }
+    void return_to(const Mark& mark);
+
+  private:
+    Flow flow_;
+    Extrapolation integrator_;
+    // t = origin + offset. Tokens may rest for t = 1e19 and then move within t = 1: steps that t itself cannot resolve
+    // are taken from a new origin.
+    double origin_ = 0;
+    double offset_ = 0;
+    std::size_t next_switch_ = 0;
+    std::string stopped_;
+    double doubled_at_ = 0;  // t when the steps below were last counted from 0
+    int steps_since_ = 0;
+};
+
+}  // namespace flyball::theory

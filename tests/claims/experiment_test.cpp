@@ -1,0 +1,152 @@
+// Experiments judge: right equations hold, wrong ones do not; and what they are built on is right by itself.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "claims/dynamics_table.hpp"
+#include "claims/experiment.hpp"
+#include "claims/paper.hpp"
+#include "claims/system.hpp"
+
+namespace flyball::claims {
+namespace {
+
+Context quick() {
+    Context context;
+    context.quick = true;
+    return context;
+}
+
+const PaperRow& row_of(const std::string& scheme) {
+    for (const PaperRow& row : paper_rows()) {
+        if (row.scheme.rfind(scheme, 0) == 0) {
+            return row;
+        }
+    }
+    throw std::runtime_error("no row of " + scheme);
+}
+
+Measurement run_claim(const std::string& id) {
+    for (const Claim& claim : ledger()) {
+        if (claim.id == id) {
+            return claim.experiment(quick());
+        }
+    }
+    throw std::runtime_error("no claim " + id);
+}
+
+TEST(TableTwo, HoldsForEveryRow) {
+    for (const PaperRow& row : paper_rows()) {
+        const Measurement result = compare_with_row(row, scheme::find_scheme(row.scheme).program, quick());
+        EXPECT_EQ(result.verdict, Verdict::holds) << row.scheme << " " << text_of(result.measured);
+    }
+}
+
+TEST(TableTwo, AWrongEquationFlipsTheVerdict) {
+    const std::vector<std::pair<std::string, std::string>> wrong = {
+        {"peri-ln", "x + dt*norm(f(x)) | norm(x)"},                                    // Peri-LN without its inner norm
+        {"peri-ln", "x + dt*f(norm(x)) | norm(x)"},                                    // without its outer one
+        {"pre-ln", "x + 2*dt*f(norm(x)) | norm(x)"},                                   // a factor 2
+        {"post-ln", "norm(x + 1.0001*dt*f(x))"},                                       // a small one
+        {"sqrt-scaling", "norm(x + dt*f(x)/(t+1))"},                                   // another power
+        {"ngpt", "unit(x + dt*(unit(f(x)) - x)/(2+t))"},                               // another alpha
+        {"mix-ln", "depth <= 0.3 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)"},  // switches late
+    };
+    for (const auto& [scheme, equation] : wrong) {
+        const Measurement result = compare_with_row(row_of(scheme), scheme::Program::parse(equation), quick());
+        EXPECT_EQ(result.verdict, Verdict::fails) << equation << " " << text_of(result.measured);
+    }
+}
+
+TEST(Experiments, FastOnesComeOutAsRecorded) {
+    for (const Claim& claim : ledger()) {
+        for (const char* fast : {"dynamics-initial-peri-ln", "dynamics-cone-small-beta", "dynamics-variance-post-ln",
+                                 "dynamics-variance-ngpt-printed", "dynamics-variance-ngpt", "dynamics-causal-post-ln",
+                                 "dynamics-clock-sqrt-scaling", "dynamics-beta-zero"}) {
+            if (claim.id == fast) {
+                const Measurement result = claim.experiment(quick());
+                EXPECT_EQ(result.verdict, claim.expected) << claim.id << " " << text_of(result.measured);
+                EXPECT_FALSE(result.note.empty()) << claim.id;
+            }
+        }
+    }
+}
+
+TEST(Experiments, AreAFunctionOfTheSeedAlone) {
+    const Measurement once = run_claim("dynamics-causal-post-ln");
+    const Measurement again = run_claim("dynamics-causal-post-ln");
+    EXPECT_EQ(once.measured, again.measured);
+    EXPECT_EQ(once.note, again.note);
+}
+
+TEST(PlainAttention, OfEquiangularTokensIsTheReducedLaw) {
+    // theta_j = a e_j + b sum e_k with cosine gamma: 2ab + n b^2 = gamma, a^2 = 1 - gamma.
+    const std::size_t n = 5;
+    const double gamma = 0.37;
+    const double beta = 1.9;
+    const double a = std::sqrt(1 - gamma);
+    const double b = (-a + std::sqrt(a * a + 5 * gamma)) / 5;
+    std::vector<double> theta(n * n, b);
+    for (std::size_t j = 0; j < n; ++j) {
+        theta[j * n + j] += a;
+    }
+    const PlainAttention attention = plain_attention(theta, n, beta);
+    const Equiangular reduced = equiangular(5, beta, gamma);
+    EXPECT_NEAR(dot(theta.data(), attention.value.data(), n), reduced.along, 1e-14);
+    EXPECT_NEAR(std::sqrt(dot(attention.value.data(), attention.value.data(), n)), reduced.length, 1e-14);
+    // s gamma' = 2 <P A_1, theta_2>
+    const double across = dot(attention.value.data(), theta.data() + n, n) - reduced.along * gamma;
+    EXPECT_NEAR(2 * across, reduced.rate, 1e-14);
+}
+
+TEST(SolveRow, PostLnAtBetaZeroHasAClosedForm) {
+    // beta = 0: gamma' = 2 (1-gamma)(1+(n-1)gamma)/n, so (1+(n-1)gamma)/(1-gamma) = e^{2t}.
+    for (const double t : {0.5, 2.0, 5.0}) {
+        const double ratio = std::exp(2 * t);
+        const double gamma = (ratio - 1) / (ratio + 8 - 1);
+        EXPECT_NEAR(solve_row(row_of("post-ln"), 8, 0, 1, {t}).front().gamma, gamma, 1e-10) << t;
+    }
+}
+
+TEST(LogK, VanishesAtBetaZeroAndHasTheRightSlope) {
+    EXPECT_DOUBLE_EQ(log_K(16, 0), 0);
+    // To first order in beta the integrand is beta/(1+(n-1)g): log K = beta log(n)/(n-1).
+    EXPECT_NEAR(log_K(16, 1e-6), 1e-6 * std::log(16.0) / 15, 1e-11);
+}
+
+TEST(System, GoesWhereTheParticlesGo) {
+    dynamics::Settings s;
+    s.tokens = 6;
+    s.dim = 4;
+    s.beta = 2;
+    s.time = 5;
+    s.samples = 2;
+    const scheme::Program program = scheme::find_scheme("peri-ln").program;
+    std::vector<double> start;
+    std::vector<double> end;
+    dynamics::Watch watch;
+    watch.sampled = [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
+        (sample.t == 0 ? start : end) = particles.x();
+    };
+    dynamics::run(s, program, watch);
+    attention::Settings attention;
+    attention.beta = 2;
+    System system(program, 6, 4, 5, attention);
+    system.start(start);
+    system.advance(0, 5, 2000);
+    for (std::size_t i = 0; i < end.size(); ++i) {
+        EXPECT_NEAR(system.x()[i], end[i], 1e-9) << i;
+    }
+}
+
+TEST(OneMinusCosines, IsTheMeanOverPairsOfEachSystem) {
+    // First system: e1, e2, (e1+e2)/sqrt 2; second: three equal tokens.
+    const double h = std::sqrt(0.5);
+    const std::vector<double> theta = {1, 0, 0, 1, h, h, 0, 1, 0, 1, 0, 1};
+    const std::vector<double> result = one_minus_cosines(theta, 2, 2);
+    EXPECT_NEAR(result[0], 1 - 2 * h / 3, 1e-15);
+    EXPECT_NEAR(result[1], 0, 1e-15);
+}
+
+}  // namespace
+}  // namespace flyball::claims

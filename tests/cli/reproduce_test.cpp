@@ -1,0 +1,197 @@
+// `flyball reproduce` as a user meets it: the contract, files, resuming, wrong input, and the quick ledger as a whole.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "claims/claim.hpp"
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test {
+namespace {
+
+class ReproduceFolder {
+  public:
+    ReproduceFolder()
+        : path_((std::filesystem::temp_directory_path() / ("flyball-reproduce-" + std::to_string(getpid()))).string()) {
+        std::filesystem::remove_all(path_);
+    }
+    ~ReproduceFolder() { std::filesystem::remove_all(path_); }
+    ReproduceFolder(const ReproduceFolder&) = delete;
+    ReproduceFolder& operator=(const ReproduceFolder&) = delete;
+    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+const std::string fast = "reproduce dynamics --quick --only dynamics-table-peri-ln";
+
+TEST(Reproduce, TellsEverythingAboutOneClaim) {
+    const Outcome outcome = run_program(fast);
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    for (const char* part : {"dynamics-table-peri-ln", "Table 2", "predicted", "measured", "tolerance", "holds", "note",
+                             "1 claim: 1 hold; all as recorded"}) {
+        EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+    }
+}
+
+TEST(Reproduce, JsonFollowsTheContract) {
+    const Outcome outcome = run_program(fast + " --only dynamics-variance-ngpt-printed --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json document = parse_json(outcome.out, "json");
+    ASSERT_EQ(document["claims"].size(), 2U);
+    for (const Json& claim : document["claims"]) {
+        for (const char* key : {"id", "statement", "source", "verdict", "note", "expected_verdict"}) {
+            EXPECT_TRUE(claim.at(key).is_string()) << key;
+        }
+        for (const char* key : {"predicted", "measured", "tolerance"}) {
+            EXPECT_TRUE(claim.at(key).is_string() || claim.at(key).is_number()) << key;
+        }
+    }
+    EXPECT_EQ(document["claims"][0]["verdict"], "holds");
+    EXPECT_EQ(document["claims"][1]["verdict"], "fails");
+    EXPECT_EQ(document["claims"][1]["predicted"], -2.0);
+}
+
+TEST(Reproduce, ListsAndDescribesTheLedgerWithoutRunningIt) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Outcome list = run_program("reproduce --list");
+    EXPECT_EQ(list.exit, 0);
+    for (const claims::Claim& claim : claims::ledger()) {
+        EXPECT_NE(list.out.find(claim.id + " "), std::string::npos) << claim.id;
+    }
+    const Outcome help = run_program("reproduce --help");
+    EXPECT_EQ(help.exit, 0);
+    EXPECT_NE(help.out.find("example"), std::string::npos);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(Reproduce, PageInDocsIsNotStale) {
+    const Outcome outcome = run_program("reproduce --markdown");
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.out, read_text_file(std::string(FLYBALL_SOURCE_DIR) + "/docs/claims.md", 1 << 20))
+        << "run ./flyball reproduce --markdown > docs/claims.md";
+}
+
+TEST(Reproduce, WritesItsFilesAndRefusesAFolderThatIsNotEmpty) {
+    const ReproduceFolder folder;
+    const std::string flags = "reproduce --quick --only dynamics-pre-peri-curve --out " + folder.path();
+    EXPECT_EQ(run_program(flags).exit, 0);
+    for (const char* name : {"config.toml", "provenance.json", "claims.json", "claims.md", "claims.csv",
+                             "dynamics-gamma-radius.svg", "dynamics-gamma-radius.csv"}) {
+        EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "work"));
+    EXPECT_NE(read_text_file(folder / "claims.md", 1 << 20).find("dynamics-gamma-radius.svg"), std::string::npos);
+    const Outcome again = run_program(flags);
+    EXPECT_EQ(again.exit, 2);
+    EXPECT_NE(again.err.find("not empty"), std::string::npos) << again.err;
+    EXPECT_EQ(run_program(flags + " --force").exit, 0);
+}
+
+TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
+    const ReproduceFolder folder;
+    const std::string flags = fast + " --only dynamics-variance-post-ln --json --out " + folder.path();
+    const Outcome whole = run_program(flags);
+    ASSERT_EQ(whole.exit, 0) << whole.err;
+    // As if killed after the first claim, which left a measurement no experiment would give.
+    const Json claim = parse_json(whole.out, "json")["claims"][0];
+    std::filesystem::create_directories(folder / "work");
+    Json stored = {{"version", run_program("--version").out.substr(8, 5)},
+                   {"predicted", claim["predicted"]},
+                   {"measured", "kept from before"},
+                   {"tolerance", claim["tolerance"]},
+                   {"verdict", "holds"},
+                   {"note", "stored"},
+                   {"pictures", Json::array()},
+                   {"seconds", 1.5}};
+    write_file_atomically(folder / "work/dynamics-table-peri-ln.json", dump_json(stored));
+    const Outcome resumed = run_program(flags + " --resume");
+    ASSERT_EQ(resumed.exit, 0) << resumed.err;
+    const Json claims = parse_json(resumed.out, "json")["claims"];
+    EXPECT_EQ(claims[0]["measured"], "kept from before");
+    EXPECT_EQ(claims[1]["measured"], parse_json(whole.out, "json")["claims"][1]["measured"]);
+    // A stored verdict that is not the recorded one still counts.
+    std::filesystem::create_directories(folder / "work");
+    stored["verdict"] = "fails";
+    write_file_atomically(folder / "work/dynamics-table-peri-ln.json", dump_json(stored));
+    const Outcome bad = run_program(flags + " --resume");
+    EXPECT_EQ(bad.exit, 1);
+    EXPECT_NE(bad.err.find("dynamics-table-peri-ln is recorded as holds and came out as fails"), std::string::npos);
+    const Outcome other = run_program(flags + " --seed 2 --resume");
+    EXPECT_EQ(other.exit, 2);
+    EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;
+}
+
+TEST(Reproduce, AnInterruptTellsHowToGoOn) {
+    const ReproduceFolder folder;
+    const std::string slow =
+        "reproduce --only dynamics-sync-post-ln --only dynamics-sync-ngpt --only dynamics-headline";
+    const Outcome outcome = run_program(slow + " --out " + folder.path(), "timeout -s INT 2");
+    EXPECT_EQ(outcome.exit, 124) << "timeout's own code";
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("--resume"), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "claims.json"));
+    EXPECT_TRUE(std::filesystem::exists(folder / "work"));
+    const Outcome alone = run_program(slow, "timeout --preserve-status -s INT 1");
+    EXPECT_EQ(alone.exit, 130);
+    EXPECT_NE(alone.err.find("--out DIR"), std::string::npos) << alone.err;
+}
+
+TEST(Reproduce, WrongInputOfEveryKindExitsTwoWithOneSentence) {
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"--only dynamics-table-periln", "did you mean dynamics-table-peri-ln?"},
+        {"--only nonsense", "--list"},
+        {"dynamix", "did you mean dynamics?"},
+        {"--resume", "--out"},
+        {"--out /dev/null", "which is a file"},
+        {"--seed many", "--seed"},
+        {"--quik", "did you mean --quick?"},
+    };
+    for (const auto& [flags, says] : cases) {
+        const Outcome outcome = run_program("reproduce " + flags);
+        EXPECT_EQ(outcome.exit, 2) << flags << outcome.err;
+        EXPECT_EQ(outcome.out, "") << flags;
+        EXPECT_NE(outcome.err.find(says), std::string::npos) << flags << ": " << outcome.err;
+    }
+}
+
+TEST(Reproduce, DoesNotDependOnTheNumberOfThreads) {
+    const std::string flags =
+        "reproduce --quick --json --only dynamics-sync-ngpt --only dynamics-headline-frozen "
+        "--only dynamics-causal-pre-ln --threads ";
+    const auto measured = [](const Outcome& outcome) {
+        std::string all;
+        for (const Json& claim : parse_json(outcome.out, "json")["claims"]) {
+            all += dump_json(claim["measured"]) + dump_json(claim["note"]) + "\n";
+        }
+        return all;
+    };
+    EXPECT_EQ(measured(run_program(flags + "1")), measured(run_program(flags + "3")));
+}
+
+// Sanitizers slow the ledger down by an order of magnitude; its parts run under them in tests/claims.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+
+TEST(Reproduce, TheQuickLedgerComesOutAsRecorded) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only";
+    }
+    const Outcome outcome = run_program("reproduce --quick");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err << outcome.out;
+    EXPECT_NE(outcome.out.find("; all as recorded"), std::string::npos) << outcome.out;
+}
+
+}  // namespace
+}  // namespace flyball::cli::test

@@ -1,0 +1,264 @@
+// The reduced law against scalar equations integrated elsewhere, closed forms, and extremes of the settings.
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "support.hpp"
+
+namespace flyball::theory::test {
+namespace {
+
+TEST(ReducedLaw, EqualsTheScalarEquationsOfNineSchemes) {
+    int compared = 0;
+    for (const Json& entry : golden()) {
+        const Settings settings = with(entry["tokens"], entry["beta"], entry["r0"]);
+        for (const auto& [name, rows] : entry["curves"].items()) {
+            std::vector<double> times;
+            for (const Json& row : rows) {
+                times.push_back(row["t"]);
+            }
+            const std::vector<Point> points = solve(named(name), settings, times);
+            for (std::size_t i = 0; i < points.size(); ++i) {
+                const Json& row = rows[i];
+                const auto what = [&] { return fmt::format("{} n {} t {}", name, settings.tokens, times[i]); };
+                EXPECT_NEAR(points[i].log_one_minus_gamma, row["log_one_minus_gamma"].get<double>(),
+                            2e-11 * std::max(1.0, -row["log_one_minus_gamma"].get<double>()))
+                    << what();
+                EXPECT_NEAR(points[i].radius / row["radius"].get<double>(), 1, 2e-11) << what();
+                EXPECT_NEAR(points[i].log_velocity, row["log_velocity"].get<double>(),
+                            2e-11 * std::max(1.0, std::abs(row["log_velocity"].get<double>())))
+                    << what();
+                EXPECT_NEAR(points[i].gamma, -std::expm1(row["log_one_minus_gamma"].get<double>()), 1e-12) << what();
+                ++compared;
+            }
+        }
+    }
+    EXPECT_EQ(compared, 6 * 9 * 4);
+}
+
+TEST(InitialVelocity, IsTheFormulaOfTheTable) {
+    // 2/(e^beta+n-1) and 2/sqrt(e^{2 beta}+n-1), over r0 where the length is kept.
+    for (const double n : {2.0, 32.0, 1e6}) {
+        for (const double beta : {0.0, 1.0, 5.0, 100.0, 700.0}) {
+            const double weight = 2 / (std::exp(beta) + n - 1);
+            const double unit = beta > 300 ? 2 * std::exp(-beta) : 2 / std::sqrt(std::exp(2 * beta) + n - 1);
+            const double tolerance = 1e-13 + 1e-15 * beta;  // an ulp of a length is 2 beta ulps of a weight
+            const auto ratio = [&](const char* name, double expected) {
+                return initial_velocity(named(name), with(n, beta, 3)) / expected;
+            };
+            EXPECT_NEAR(ratio("post-ln", weight), 1, tolerance) << n << ' ' << beta;
+            EXPECT_NEAR(ratio("sqrt-scaling", weight), 1, tolerance);
+            EXPECT_NEAR(ratio("mix-ln", weight), 1, tolerance);
+            EXPECT_NEAR(ratio("pre-ln", weight / 3), 1, tolerance);
+            EXPECT_NEAR(ratio("ngpt", unit), 1, tolerance);
+            EXPECT_NEAR(ratio("peri-ln", unit / 3), 1, tolerance);
+            EXPECT_NEAR(ratio("deepnorm", weight / std::pow(20, 0.25)), 1, tolerance);
+        }
+    }
+    EXPECT_EQ(initial_velocity(named("rezero"), with(32, 1)), 0);
+}
+
+TEST(ReducedLaw, PreLnAtBetaZeroKeepsOneMinusGammaTimesRadiusSquared) {
+    for (const Point& point : solve(named("pre-ln"), with(1000, 0, 2), {0.5, 3, 1e3, 1e30, 1e100})) {
+        EXPECT_NEAR(point.log_one_minus_gamma + 2 * std::log(point.radius), std::log(4.0), 1e-10) << point.t;
+    }
+}
+
+TEST(ReducedLaw, TimeChangesAreExact) {
+    // sqrt-scaling is Post-LN at u = 2(sqrt(t+1)-1); nGPT with alpha is nGPT at u = int alpha.
+    const Settings settings = with(48, 2.5);
+    for (const double t : {0.3, 4.0, 60.0, 1e4}) {
+        EXPECT_NEAR(at(named("sqrt-scaling"), settings, t).log_one_minus_gamma /
+                        at(named("post-ln"), settings, 2 * (std::sqrt(t + 1) - 1)).log_one_minus_gamma,
+                    1, 1e-11);
+        EXPECT_NEAR(at(named("ngpt:alpha=1/(1+t)"), settings, t).log_one_minus_gamma /
+                        at(named("ngpt"), settings, std::log1p(t)).log_one_minus_gamma,
+                    1, 1e-11);
+        EXPECT_NEAR(at(named("ngpt:alpha=exp(-t)"), settings, t).log_one_minus_gamma /
+                        at(named("ngpt"), settings, -std::expm1(-t)).log_one_minus_gamma,
+                    1, 1e-11);
+    }
+}
+
+TEST(ReducedLaw, MixLnIsPostLnUpToTheSwitchAndPreLnAfterIt) {
+    Settings settings = with(32, 1);
+    settings.T = 8;
+    const scheme::Program mix = named("mix-ln:tau=0.5");
+    EXPECT_EQ(at(mix, settings, 3.9).gamma, at(named("post-ln"), settings, 3.9).gamma);
+    const Point before = at(mix, settings, 4);
+    const Point after = at(mix, settings, 4 + 1e-9);
+    EXPECT_EQ(before.radius, 1);
+    const double along = (1 + 31 * before.gamma * std::exp(before.gamma - 1)) / (1 + 31 * std::exp(before.gamma - 1));
+    EXPECT_NEAR((after.radius - 1) / 1e-9, along, 1e-6);
+    // The same continued by hand: 1 - gamma and r of Pre-LN from the switch on obey r^2 (1-gamma)/K -> a constant.
+    const Point late = at(mix, settings, 1e8);
+    const Point later = at(mix, settings, 1e9);
+    EXPECT_NEAR(late.log_one_minus_gamma + 2 * std::log(late.radius),
+                later.log_one_minus_gamma + 2 * std::log(later.radius), 1e-10);
+}
+
+TEST(ReducedLaw, AStreamNormalisedInsideMovesAsLayersDo) {
+    // norm(x) + dt f(norm(x)): the limit is Post-LN, not the derivative of the text.
+    const Settings settings = with(12, 1);
+    for (const double t : {0.5, 3.0}) {
+        EXPECT_NEAR(at(equation("norm(x) + dt*f(norm(x))"), settings, t).gamma, at(named("post-ln"), settings, t).gamma,
+                    1e-13);
+    }
+}
+
+TEST(ReducedLaw, TheNumberOfTokensMayStandInTheEquation) {
+    const Settings settings = with(50, 1.5);
+    EXPECT_NEAR(at(equation("norm(x + dt*f(x)*n/50)"), settings, 2).gamma, at(named("post-ln"), settings, 2).gamma,
+                1e-13);
+    EXPECT_NEAR(at(equation("norm(x + dt*f(x)*n/25)"), settings, 2).gamma, at(named("post-ln"), settings, 4).gamma,
+                1e-12);
+}
+
+TEST(ReducedLaw, HeadsAreAveraged) {
+    Settings settings = with(32, 0);
+    settings.betas = {1, 4};
+    // p = mean e^b/Z, qq = mean e^{b gamma}/Z; at the start gamma' = 2 qq, for Peri-LN over |A|.
+    const auto z = [](double beta) { return std::exp(beta) + 31; };
+    const double qq = (1 / z(1) + 1 / z(4)) / 2;
+    const double p = (std::exp(1.0) / z(1) + std::exp(4.0) / z(4)) / 2;
+    EXPECT_NEAR(initial_velocity(named("post-ln"), settings), 2 * qq, 1e-15);
+    EXPECT_NEAR(initial_velocity(named("peri-ln"), settings), 2 * qq / std::sqrt(p * p + 31 * qq * qq), 1e-15);
+    settings.betas = {2, 2, 2};
+    EXPECT_NEAR(at(named("peri-ln"), settings, 2).gamma, at(named("peri-ln"), with(32, 2), 2).gamma, 1e-13);
+}
+
+TEST(ReducedLaw, KeepsItsDigitsAtTheExtremes) {
+    // 1 - gamma = C e^{-2t}/2 far beyond the range of doubles, and gamma = 2t/(e^beta + n - 1) far below 1e-16.
+    const double log_c = 4.3269602092576;  // golden: n = 32, beta = 1
+    for (const double t : {20.0, 300.0, 1e5, 1e100}) {
+        const double expected = log_c - std::log(2.0) - 2 * t;
+        EXPECT_NEAR(at(named("post-ln"), with(32, 1), t).log_one_minus_gamma / expected, 1, 1e-11) << t;
+    }
+    for (const double t : {1.0, 1e50, 1e100}) {
+        EXPECT_NEAR(at(named("post-ln"), with(1e6, 700), t).gamma / (2 * t * std::exp(-700.0)), 1, 1e-12) << t;
+    }
+    // Pre-LN with e^beta >> n rests for 1e75 and then ends as K says.
+    const Point end = at(named("pre-ln"), with(32, 9), 1e100);
+    EXPECT_NEAR(end.log_one_minus_gamma + 2 * std::log(end.radius), log_consensus_constant(32, 9), 1e-7);
+}
+
+TEST(ReducedLaw, AMotionAfterALongRestIsResolved) {
+    // Post-LN at n = 2, beta = 100: gamma' = 2e^{-100(1-gamma)}.., so t(0.5) = int_0^{0.5} .., dominated by its start.
+    // t = int (e^{100(1-g)} + 1)/(2(1-g)(1+g)) dg, by its asymptotic series: e^100/2 * (1/100 + 2/100^3 + 24/100^5..).
+    const double expected = std::exp(100.0) / 2 * (1e-2 + 2e-6 + 2.4e-9 + 7.2e-12);
+    const auto half = time_to_cosine(named("post-ln"), with(2, 100), 0.5);
+    ASSERT_TRUE(half);
+    EXPECT_NEAR(*half / expected, 1, 1e-9);
+    // A thousandth later it is all over: log(1-gamma) falls like -2t.
+    EXPECT_LT(at(named("post-ln"), with(2, 100), *half * 1.001).log_one_minus_gamma, -1e38);
+}
+
+TEST(TimeToCosine, IsWhereTheSolutionHasIt) {
+    for (const char* name : {"post-ln", "pre-ln", "mix-ln", "peri-ln", "residual"}) {
+        for (const double cosine : {0.01, 0.5, 0.9, 0.999}) {
+            const auto t = time_to_cosine(named(name), with(32, 1), cosine);
+            ASSERT_TRUE(t) << name;
+            EXPECT_NEAR(at(named(name), with(32, 1), *t).gamma, cosine, 1e-11) << name;
+        }
+    }
+    EXPECT_EQ(time_to_cosine(named("output-ln"), with(32, 1), 0.999), std::nullopt);
+    EXPECT_EQ(time_to_cosine(named("post-ln"), with(32, 1), -0.5), 0);
+    EXPECT_THROW(time_to_cosine(named("post-ln"), with(32, 1), 1), Error);
+}
+
+TEST(ReducedLaw, TwoStreamsShowTheirReadout) {
+    // ResiDual: x clusters exponentially, x + norm(y) does not (1-gamma of x at t = 10 is 8e-8).
+    const Settings settings = with(32, 1);
+    const std::string body = "o = f(x); x = norm(x + dt*o); y = y + dt*o | ";
+    EXPECT_NEAR(at(equation(body + "x"), settings, 10).log_one_minus_gamma, std::log(8e-8), 0.03);
+    // The readout is a e + b s of the two streams: its cosine from those of its parts.
+    const auto part = [&](const std::string& readout) {
+        const Point p = at(equation(body + readout), settings, 3);
+        // unit vectors: a = sqrt(1-gamma), b from |x| = 1
+        const double a = std::exp(p.log_one_minus_gamma / 2);
+        const double b = (std::sqrt(a * a + 32 * (1 - a * a)) - a) / 32;
+        return std::pair{a, b};
+    };
+    const auto [ax, bx] = part("x");
+    const auto [ay, by] = part("norm(y)");
+    const double a = ax + ay;
+    const double b = bx + by;
+    const Point shown = at(equation(body + "x + norm(y)"), settings, 3);
+    EXPECT_NEAR(shown.gamma, 1 - a * a / (a * a + 2 * a * b + 32 * b * b), 1e-11);
+    // gamma' of a sum of streams is the derivative of gamma.
+    const double h = 1e-4;
+    const scheme::Program both = named("residual");
+    const double difference = (at(both, settings, 3 + h).gamma - at(both, settings, 3 - h).gamma) / (2 * h);
+    EXPECT_NEAR(at(both, settings, 3).velocity / difference, 1, 1e-7);
+}
+
+TEST(ReducedLaw, ReadoutsMayDependOnTime) {
+    const scheme::Program program = equation("o = f(x); x = norm(x + dt*o); y = y + dt*o/2 | x + exp(-t)*y");
+    const double h = 1e-4;
+    for (const double t : {0.5, 4.0}) {
+        const double difference =
+            (at(program, with(9, 1), t + h).gamma - at(program, with(9, 1), t - h).gamma) / (2 * h);
+        EXPECT_NEAR(at(program, with(9, 1), t).velocity / difference, 1, 1e-6) << t;
+    }
+}
+
+TEST(ReducedLaw, TokensMayRepelEachOther) {
+    // The least cosine n equal vectors can have is -1/(n-1).
+    const Point end = at(equation("norm(x - dt*f(x))"), with(32, 1), 1e6);
+    EXPECT_NEAR(end.gamma, -1.0 / 31, 1e-12);
+    EXPECT_LT(at(equation("norm(x - dt*f(x))"), with(32, 1), 0.1).velocity, 0);
+}
+
+TEST(ReducedLaw, NegativeBetaWorks) {
+    // beta = -800: a token attends to all others but itself.
+    EXPECT_NEAR(initial_velocity(named("post-ln"), with(5, -800)), 2.0 / 4, 1e-14);
+    EXPECT_NEAR(at(named("post-ln"), with(5, -800), 20).gamma, 1, 1e-12);
+}
+
+TEST(ReducedLaw, BeyondTheRangeOfNumbersIsNotANumber) {
+    const std::vector<Point> points = solve(equation("x + dt*f(x)"), with(32, 1), {100, 1e4});
+    EXPECT_TRUE(std::isfinite(points[0].radius));
+    EXPECT_TRUE(std::isnan(points[1].gamma));
+}
+
+TEST(Settings, ThatMakeNoSenseAreRefused) {
+    const scheme::Program program = named("post-ln");
+    const auto refused = [&](const Settings& settings) {
+        EXPECT_THROW(initial_velocity(program, settings), Error);
+        EXPECT_THROW(terminal_law(program, settings), Error);
+    };
+    for (const double n : {0.0, 1.0, -3.0, 2.5, 1e16, double(NAN)}) {
+        refused(with(n, 1));
+    }
+    for (const double beta : {HUGE_VAL, -HUGE_VAL, double(NAN)}) {
+        refused(with(32, beta));
+    }
+    for (const double r0 : {0.0, -1.0, HUGE_VAL, double(NAN)}) {
+        refused(with(32, 1, r0));
+    }
+    Settings settings;
+    settings.betas.clear();
+    refused(settings);
+    settings = {};
+    settings.T = 0;
+    refused(settings);
+    settings = {};
+    settings.dim = 31;
+    refused(settings);
+    EXPECT_THROW(solve(program, {}, {-1}), Error);
+    EXPECT_THROW(solve(program, {}, {HUGE_VAL}), Error);
+    for (const char* text : {"x + f(x)", "x + dt*tanh(f(x))", "x + dt*f(ln(x))"}) {
+        EXPECT_THROW(initial_velocity(equation(text), {}), Error) << text;
+    }
+}
+
+TEST(ConsensusConstant, IsTheIntegral) {
+    for (const Json& entry : golden()) {
+        const double expected = entry["log_k"];
+        EXPECT_NEAR(log_consensus_constant(entry["tokens"], entry["beta"]), expected,
+                    1e-12 * std::max(1.0, std::abs(expected)));
+    }
+    EXPECT_TRUE(std::isfinite(log_consensus_constant(1e6, 700)));
+}
+
+}  // namespace
+}  // namespace flyball::theory::test
