@@ -80,8 +80,7 @@ void check_extras(const SafeTensors& tensors, const std::set<std::string>& used,
         throw Error(ErrorKind::input, where,
                     fmt::format("{} tensors in {} that this family does not have, such as {}", count, what,
                                 fmt::join(extra, ", ")),
-                    "tensors that config.json explains",
-                    "a model with parts of its own needs a family of its own");
+                    "tensors that config.json explains", "a model with parts of its own needs a family of its own");
     }
 }
 
@@ -94,8 +93,8 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
     Architecture architecture = family.read(config, [&names](std::string_view name) { return names.has(name); });
     check(architecture, config.what());
     // Before a layout of so many blocks is made: the last of them has to be there.
-    const std::string last = fmt::format("{}{}.weight", fmt::format(fmt::runtime(family.names.block), architecture.layers - 1),
-                                         family.names.qkv[0]);
+    const std::string last = fmt::format(
+        "{}{}.weight", fmt::format(fmt::runtime(family.names.block), architecture.layers - 1), family.names.qkv[0]);
     if (!names.has(last)) {
         throw Error(ErrorKind::input, where, fmt::format("no tensor {} in {}", flyball::quoted(names.full(last)), what),
                     fmt::format("all of the {} blocks of config.json", architecture.layers),

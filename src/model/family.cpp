@@ -188,23 +188,22 @@ const Names& llama_names() {
 }
 
 const Names& bert_names() {
-    static const Names names = {
-        .prefix = "bert.",
-        .tokens = "embeddings.word_embeddings",
-        .positions = "embeddings.position_embeddings",
-        .types = "embeddings.token_type_embeddings",
-        .embedding_norm = "embeddings.LayerNorm",
-        .block = "encoder.layer.{}.",
-        .qkv = {"attention.self.query", "attention.self.key", "attention.self.value"},
-        .attention_output = "attention.output.dense",
-        .ffn_in = {"intermediate.dense"},
-        .ffn_out = "output.dense",
-        .norms = {"attention.output.LayerNorm", "output.LayerNorm"},
-        .readout_norms = {},
-        .head = "",
-        .in_out = false,
-        .ignored = {"embeddings.position_ids", "embeddings.token_type_ids", "pooler.", "cls.", "classifier.",
-                    "qa_outputs."}};
+    static const Names names = {.prefix = "bert.",
+                                .tokens = "embeddings.word_embeddings",
+                                .positions = "embeddings.position_embeddings",
+                                .types = "embeddings.token_type_embeddings",
+                                .embedding_norm = "embeddings.LayerNorm",
+                                .block = "encoder.layer.{}.",
+                                .qkv = {"attention.self.query", "attention.self.key", "attention.self.value"},
+                                .attention_output = "attention.output.dense",
+                                .ffn_in = {"intermediate.dense"},
+                                .ffn_out = "output.dense",
+                                .norms = {"attention.output.LayerNorm", "output.LayerNorm"},
+                                .readout_norms = {},
+                                .head = "",
+                                .in_out = false,
+                                .ignored = {"embeddings.position_ids", "embeddings.token_type_ids", "pooler.", "cls.",
+                                            "classifier.", "qa_outputs."}};
     return names;
 }
 
@@ -249,8 +248,9 @@ const Family& family_of(const ConfigReader& config) {
         }
         known.push_back(family.model_type);
     }
-    const std::string got = type.empty() ? fmt::format("no model_type in {}", config.what())
-                                         : fmt::format("the model family {} in {}", flyball::quoted(type), config.what());
+    const std::string got = type.empty()
+                                ? fmt::format("no model_type in {}", config.what())
+                                : fmt::format("the model family {} in {}", flyball::quoted(type), config.what());
     throw Error(ErrorKind::input, "model.family", got, fmt::format("one of {}", fmt::join(known, ", ")));
 }
 

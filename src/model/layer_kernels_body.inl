@@ -167,8 +167,8 @@ inline Lanes<Real> slope_at(Activation activation, const Lanes<Real>& x) {
     const Lanes<Real> one = all(Real{1});
     switch (activation) {
         case Activation::gelu: {
-            const Lanes<Real> density = all(static_cast<Real>(0.39894228040143267794)) *
-                                        exp_of<Real>(x * x * all(static_cast<Real>(-0.5)));
+            const Lanes<Real> density =
+                all(static_cast<Real>(0.39894228040143267794)) * exp_of<Real>(x * x * all(static_cast<Real>(-0.5)));
             return fma(x, density, normal_below<Real>(x));
         }
         case Activation::gelu_tanh: {
@@ -187,14 +187,12 @@ inline Lanes<Real> slope_at(Activation activation, const Lanes<Real>& x) {
 
 template <class Real>
 void activate(Activation activation, std::size_t count, const Real* in, Real* out) {
-    for_lanes<Real>(count, in, out,
-                    [activation](const Lanes<Real>& x) { return activated<Real>(activation, x); });
+    for_lanes<Real>(count, in, out, [activation](const Lanes<Real>& x) { return activated<Real>(activation, x); });
 }
 
 template <class Real>
 void gate(Activation activation, std::size_t count, const Real* gate_in, const Real* up, Real* out) {
-    for_lanes<Real>(count, gate_in, out,
-                    [activation](const Lanes<Real>& x) { return activated<Real>(activation, x); });
+    for_lanes<Real>(count, gate_in, out, [activation](const Lanes<Real>& x) { return activated<Real>(activation, x); });
     for (std::size_t i = 0; i < count; ++i) {
         out[i] *= up[i];
     }
@@ -238,8 +236,7 @@ double log_sum_exp(std::size_t count, const Real* row) {
 
 template <class Real>
 void exponentials(std::size_t count, Real shift, Real scale, Real* row) {
-    for_lanes<Real>(count, row, row,
-                    [&](const Lanes<Real>& x) { return all(scale) * exp_of<Real>(x - all(shift)); });
+    for_lanes<Real>(count, row, row, [&](const Lanes<Real>& x) { return all(scale) * exp_of<Real>(x - all(shift)); });
 }
 
 template <class Real>

@@ -147,8 +147,8 @@ class Builder {
                               a_.output_bias, Role::residual_weight);
         std::vector<std::size_t> widths(a_.gated ? 2 : 1, a_.ffn_dim);
         block.ffn_in = parts(prefix, names_.ffn_in, widths, a_.ffn_bias);
-        block.ffn_out = linear(fmt::format("{}{}", prefix, names_.ffn_out), a_.ffn_dim, a_.dim, a_.ffn_bias,
-                               Role::residual_weight);
+        block.ffn_out =
+            linear(fmt::format("{}{}", prefix, names_.ffn_out), a_.ffn_dim, a_.dim, a_.ffn_bias, Role::residual_weight);
         const scheme::Environment env = scheme::Environment::block(l + 1, a_.layers, a_.dt, 1, a_.dim);
         const std::vector<bool> decisions = program_.decide(env);
         if (code_.instructions.empty() || decisions != decisions_) {

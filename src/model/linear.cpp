@@ -90,11 +90,11 @@ void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t ro
                part.in, nothing);
     Real* const weight = gradients.at(part.weight);
     if (part.in_out) {
-        tiled_gemm(Transpose::yes, Transpose::no, part.in, part.out, rows, Real{1}, x, part.in, from, y_stride,
-                   Real{1}, weight, part.out, nothing);
+        tiled_gemm(Transpose::yes, Transpose::no, part.in, part.out, rows, Real{1}, x, part.in, from, y_stride, Real{1},
+                   weight, part.out, nothing);
     } else {
-        tiled_gemm(Transpose::yes, Transpose::no, part.out, part.in, rows, Real{1}, from, y_stride, x, part.in,
-                   Real{1}, weight, part.in, nothing);
+        tiled_gemm(Transpose::yes, Transpose::no, part.out, part.in, rows, Real{1}, from, y_stride, x, part.in, Real{1},
+                   weight, part.in, nothing);
     }
     if (part.bias != absent) {
         Real* const bias = gradients.at(part.bias);
@@ -107,12 +107,12 @@ void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t ro
     }
 }
 
-#define FLYBALL_INSTANTIATE(Real)                                                                                    \
-    template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, Real, const Real*,         \
-                             std::size_t, const Real*, std::size_t, Real, Real*, std::size_t, AfterTile);            \
+#define FLYBALL_INSTANTIATE(Real)                                                                                     \
+    template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, Real, const Real*,          \
+                             std::size_t, const Real*, std::size_t, Real, Real*, std::size_t, AfterTile);             \
     template void linear(const Model<Real>&, const Linear&, std::size_t, const Real*, Real*, std::size_t, AfterTile); \
-    template void linear(const Model<Real>&, const Linear&, std::size_t, const Real*, Real*, std::size_t);           \
-    template void linear_reverse(const Model<Real>&, const Linear&, std::size_t, const Real*, const Real*,           \
+    template void linear(const Model<Real>&, const Linear&, std::size_t, const Real*, Real*, std::size_t);            \
+    template void linear_reverse(const Model<Real>&, const Linear&, std::size_t, const Real*, const Real*,            \
                                  std::size_t, Real*, bool, Parameters<Real>&);
 FLYBALL_INSTANTIATE(float)
 FLYBALL_INSTANTIATE(double)

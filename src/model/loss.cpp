@@ -41,8 +41,8 @@ std::size_t check_targets(std::span<const std::int32_t> targets, std::size_t tok
 void check_head(const Architecture& architecture) {
     if (!architecture.has_head) {
         throw Error(ErrorKind::input, "model.loss",
-                    fmt::format("a {} model without a language-model head", architecture.family),
-                    "a model with a head", "its hidden states and attention can be saved");
+                    fmt::format("a {} model without a language-model head", architecture.family), "a model with a head",
+                    "its hidden states and attention can be saved");
     }
 }
 
@@ -183,9 +183,9 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
 }
 
-#define FLYBALL_INSTANTIATE(Real)                                                                            \
-    template double Pass<Real>::loss(std::span<const std::int32_t>, const Taps<Real>&) const;                \
-    template double Pass<Real>::loss_and_backward(std::span<const std::int32_t>, Parameters<Real>&, double,  \
+#define FLYBALL_INSTANTIATE(Real)                                                                           \
+    template double Pass<Real>::loss(std::span<const std::int32_t>, const Taps<Real>&) const;               \
+    template double Pass<Real>::loss_and_backward(std::span<const std::int32_t>, Parameters<Real>&, double, \
                                                   const Taps<Real>&);
 FLYBALL_INSTANTIATE(float)
 FLYBALL_INSTANTIATE(double)

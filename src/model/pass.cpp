@@ -2,13 +2,35 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
-
 #include "core/error.hpp"
 #include "model/tape.hpp"
 #include "scheme/row_kernels.hpp"
 
 namespace flyball::model {
+
+void check_length(const Architecture& architecture, std::size_t tokens) {
+    const bool unlimited = architecture.rope.scaling == Rope::Scaling::dynamic;
+    if (tokens == 0 || (tokens > architecture.positions && !unlimited)) {
+        throw Error(
+            ErrorKind::input, "model.forward", fmt::format("{} tokens", tokens),
+            fmt::format("from 1 to {}, the positions of this {} model", architecture.positions, architecture.family),
+            tokens == 0 ? "" : fmt::format("shorten the input, for example with --length {}", architecture.positions));
+    }
+}
+
+double memory_estimate(const Architecture& a, std::size_t tokens, Keep keep) {
+    const auto wide = static_cast<double>(a.ffn_dim * (a.gated ? 3 : 1));
+    const double inside = static_cast<double>(a.qkv_width() + a.query_width()) + wide;  // numbers a token, in a block
+    const auto streams = static_cast<double>(8 * a.dim);
+    double numbers = inside + streams;
+    if (keep != Keep::nothing) {
+        numbers += static_cast<double>((a.layers + 1) * 2 * a.dim) + 2 * inside;
+    }
+    if (keep == Keep::everything) {
+        numbers += static_cast<double>(a.layers) * (inside + static_cast<double>(a.ffn_dim + 6 * a.dim));
+    }
+    return 4 * static_cast<double>(tokens) * numbers + 64e6;
+}
 
 template <class Real>
 Pass<Real>::Pass(const Model<Real>& model, std::size_t tokens, Keep keep)
@@ -18,14 +40,7 @@ Pass<Real>::Pass(const Model<Real>& model, std::size_t tokens, Keep keep)
       keep_(keep),
       sub_layers_(model, tokens),
       step_(model.program(), scheme::SubLayers::attention_and_ffn, tokens, model.architecture().dim) {
-    const bool unlimited = architecture_.rope.scaling == Rope::Scaling::dynamic;
-    if (tokens == 0 || (tokens > architecture_.positions && !unlimited)) {
-        throw Error(ErrorKind::input, "model.forward", fmt::format("{} tokens", tokens),
-                    fmt::format("from 1 to {}, the positions of this {} model", architecture_.positions,
-                                architecture_.family),
-                    tokens == 0 ? "" : fmt::format("shorten the input, for example with --length {}",
-                                                   architecture_.positions));
-    }
+    check_length(architecture_, tokens);
     if (keep == Keep::nothing) {
         return;
     }
@@ -34,8 +49,8 @@ Pass<Real>::Pass(const Model<Real>& model, std::size_t tokens, Keep keep)
     for (std::size_t i = 0; i < tapes; ++i) {
         tapes_.push_back(std::make_unique<Tape>(model.program(), tokens, dim));
     }
-    readout_tape_ = std::make_unique<scheme::ReverseStep<Real>>(
-        model.program(), scheme::SubLayers::attention_and_ffn, tokens, dim, scheme::ReversePart::readout);
+    readout_tape_ = std::make_unique<scheme::ReverseStep<Real>>(model.program(), scheme::SubLayers::attention_and_ffn,
+                                                                tokens, dim, scheme::ReversePart::readout);
     kept_.assign(architecture_.layers + 1,
                  std::vector<std::vector<Real>>(model.program().stream_count(), std::vector<Real>(tokens * dim)));
 }

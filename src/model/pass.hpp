@@ -33,10 +33,16 @@ enum class Keep {
 
 inline constexpr std::int32_t no_target = -1;
 
+// Throws Error(input) when the model has no positions for so many tokens.
+void check_length(const Architecture& architecture, std::size_t tokens);
+
+// Bytes that a pass of so many tokens needs beside the parameters, in float and with the loss.
+double memory_estimate(const Architecture& architecture, std::size_t tokens, Keep keep);
+
 template <class Real>
 class Pass {
   public:
-    // The model must outlive the pass. Throws Error(input) when it has no positions for so many tokens.
+    // The model must outlive the pass; check_length holds.
     Pass(const Model<Real>& model, std::size_t tokens, Keep keep = Keep::nothing);
     ~Pass();
     Pass(const Pass&) = delete;
@@ -65,7 +71,7 @@ class Pass {
     scheme::BlockParameters<Real> block_parameters(const std::vector<NormPlace>& norms,
                                                    const std::vector<int>& learned) const;
     scheme::RowMap<Real> row_map(const NormPlace& place) const;
-    void embed(Real* out) const;          // before the embedding's norm
+    void embed(Real* out) const;  // before the embedding's norm
     void embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradients) const;
     void run_blocks(const Taps<Real>& taps);
     void record_blocks(const Taps<Real>& taps);

@@ -107,11 +107,11 @@ void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients,
         }
         scheme::BlockGradients block_gradients;
         const std::vector<Real*> from = pointers(above);
-        tape.step.backward({from.begin(), from.end()}, pointers(below), grad_embedding.data(), block_gradients,
-                           [&](scheme::SubLayer sub_layer, std::size_t call, const Real* in, const Real* grad_out,
-                               Real* grad_in) {
-                               sub_layers_.reverse(l, sub_layer, in, grad_out, grad_in, tape.calls[call], gradients);
-                           });
+        tape.step.backward(
+            {from.begin(), from.end()}, pointers(below), grad_embedding.data(), block_gradients,
+            [&](scheme::SubLayer sub_layer, std::size_t call, const Real* in, const Real* grad_out, Real* grad_in) {
+                sub_layers_.reverse(l, sub_layer, in, grad_out, grad_in, tape.calls[call], gradients);
+            });
         add_norms(layout.blocks[l].norms, layout.blocks[l].learned, block_gradients, gradients);
         std::swap(above, below);
     }
@@ -161,13 +161,13 @@ void Pass<Real>::embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradie
     }
 }
 
-#define FLYBALL_INSTANTIATE(Real)                                                                                   \
-    template std::vector<const Real*> Pass<Real>::inputs(std::size_t) const;                                        \
-    template void Pass<Real>::record(Tape&, std::size_t, const std::vector<Real*>&, const Taps<Real>&);             \
-    template void Pass<Real>::record_blocks(const Taps<Real>&);                                                     \
-    template void Pass<Real>::add_norms(const std::vector<NormPlace>&, const std::vector<int>&,                     \
-                                        const scheme::BlockGradients&, Parameters<Real>&) const;                    \
-    template void Pass<Real>::embed_reverse(std::vector<Real>&, Parameters<Real>&) const;                           \
+#define FLYBALL_INSTANTIATE(Real)                                                                       \
+    template std::vector<const Real*> Pass<Real>::inputs(std::size_t) const;                            \
+    template void Pass<Real>::record(Tape&, std::size_t, const std::vector<Real*>&, const Taps<Real>&); \
+    template void Pass<Real>::record_blocks(const Taps<Real>&);                                         \
+    template void Pass<Real>::add_norms(const std::vector<NormPlace>&, const std::vector<int>&,         \
+                                        const scheme::BlockGradients&, Parameters<Real>&) const;        \
+    template void Pass<Real>::embed_reverse(std::vector<Real>&, Parameters<Real>&) const;               \
     template void Pass<Real>::backward(const Real*, Parameters<Real>&, const Taps<Real>&);
 FLYBALL_INSTANTIATE(float)
 FLYBALL_INSTANTIATE(double)

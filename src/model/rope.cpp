@@ -162,14 +162,15 @@ Rope rope_of(const ConfigReader& config, std::size_t head_dim, std::size_t posit
         const double factor = above != 0 && below != 0 ? scale_of(above) / scale_of(below) : scale_of(1);
         rope.attention_factor = scaling.number("attention_factor", factor);
     } else {
-        scaling.fail(scaling.has("rope_type") ? "rope_type" : "type",
-                     "one of default, linear, dynamic, llama3, yarn");
+        scaling.fail(scaling.has("rope_type") ? "rope_type" : "type", "one of default, linear, dynamic, llama3, yarn");
     }
     const bool positive = rope.theta > 1 && rope.factor >= 1 && rope.low_frequency > 0 &&
                           rope.high_frequency > rope.low_frequency && rope.beta_fast > 0 && rope.beta_slow > 0 &&
                           (rope.scaling != Rope::Scaling::dynamic || rope.dims > 2);
     if (!positive || rope.dims < 2) {
-        config.fail(newer ? "rope_parameters" : config.has("rope_scaling") ? "rope_scaling" : "rope_theta",
+        config.fail(newer                        ? "rope_parameters"
+                    : config.has("rope_scaling") ? "rope_scaling"
+                                                 : "rope_theta",
                     "rope_theta above 1, factor at least 1, and frequency factors that grow");
     }
     return rope;

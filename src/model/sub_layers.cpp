@@ -23,9 +23,8 @@ void turn_all(const RopeTable<Real>& table, const Architecture& a, std::size_t t
     if (table.half == 0) {
         return;
     }
-    for_rows(tokens, a.qkv_width(), [&](std::size_t i) {
-        turn(table, i, i + 1, a.heads + a.kv_heads, a.head_dim, qkv, a.qkv_width(), back);
-    });
+    for_rows(tokens, a.qkv_width(),
+             [&](std::size_t i) { turn(table, i, i + 1, a.heads + a.kv_heads, a.head_dim, qkv, a.qkv_width(), back); });
 }
 
 }  // namespace
@@ -121,9 +120,8 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
 }
 
 template <class Real>
-void SubLayerRunner<Real>::reverse(std::size_t layer, scheme::SubLayer sub_layer, const Real* in,
-                                   const Real* grad_out, Real* grad_in, const CallRoom<Real>& room,
-                                   Parameters<Real>& gradients) {
+void SubLayerRunner<Real>::reverse(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, const Real* grad_out,
+                                   Real* grad_in, const CallRoom<Real>& room, Parameters<Real>& gradients) {
     if (sub_layer == scheme::SubLayer::attention) {
         attention_reverse(layer, in, grad_out, grad_in, room, gradients);
     } else {
