@@ -202,6 +202,9 @@ ExitCode run(const Flags& flags) {
     std::vector<std::int32_t> ids = parse_ids(flags.ids);
     const model::Model<float> model = model::load_model(flags.model);
     const model::Architecture& architecture = model.architecture();
+    for (const std::string& note : model.notes()) {
+        print_error(fmt::format("flyball: note: {}: {}\n", flags.model, note));
+    }
     if (flags.length > 0 && flags.length < ids.size()) {
         ids.resize(flags.length);
     }

@@ -84,6 +84,22 @@ void check_extras(const SafeTensors& tensors, const std::set<std::string>& used,
     }
 }
 
+// Biases that a family may leave out are left out together: a part without them beside parts with them is a file that
+// lost something. Hugging Face starts such biases at 0, and so does this model, but it says so.
+void note_biases(const Architecture& a, const Names& names, std::vector<std::string>& notes) {
+    const auto note = [&](bool present, std::string_view module) {
+        if (!present && (a.qkv_bias || a.output_bias || a.ffn_bias)) {
+            notes.push_back(fmt::format("no tensor {}{}.bias, though other biases are there: taken as 0",
+                                        fmt::format(fmt::runtime(names.block), 0), module));
+        }
+    };
+    if (a.family == "gpt2") {
+        note(a.qkv_bias, names.qkv[0]);
+        note(a.output_bias, names.attention_output);
+        note(a.ffn_bias, names.ffn_in[0]);
+    }
+}
+
 }  // namespace
 
 Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTensors> tensors, const std::string& what) {
@@ -113,6 +129,7 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
     }
     check_extras(*tensors, used, family.names, model.architecture_.tied, what);
 
+    note_biases(model.architecture_, family.names, model.notes_);
     model.dtype_ = fmt::format("{}", fmt::join(dtypes, " "));
     for (std::size_t i = 0; i < full.size(); ++i) {
         const TensorInfo& info = tensors->info(full[i]);

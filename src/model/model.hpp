@@ -31,6 +31,9 @@ class Model {
     const Layout& layout() const { return layout_; }
     const std::string& dtype() const { return dtype_; }  // as stored: "F32", "BF16", "F16 F32"
 
+    // What a reader of the results should know about a checkpoint, one sentence each.
+    const std::vector<std::string>& notes() const { return notes_; }
+
     // [shape of the parameter]; null for `absent`.
     const Real* at(int parameter) const {
         return parameter == absent ? nullptr : values_[static_cast<std::size_t>(parameter)];
@@ -51,6 +54,7 @@ class Model {
     scheme::Program program_;
     Layout layout_;
     std::string dtype_ = "F32";
+    std::vector<std::string> notes_;
     std::vector<const Real*> values_;
     std::shared_ptr<Parameters<Real>> own_;
     std::shared_ptr<const SafeTensors> file_;
