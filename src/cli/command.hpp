@@ -24,6 +24,7 @@ const std::vector<Command>& commands();
 
 Command schemes_command();
 Command simulate_command();
+Command tokenize_command();
 Command forward_command();
 
 // Writes to stdout and remembers failure; the program's last act is to check it.

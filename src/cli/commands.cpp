@@ -12,7 +12,8 @@
 namespace flyball::cli {
 
 const std::vector<Command>& commands() {
-    static const std::vector<Command> table = {schemes_command(), simulate_command(), forward_command()};
+    static const std::vector<Command> table = {schemes_command(), simulate_command(), tokenize_command(),
+                                               forward_command()};
     return table;
 }
 

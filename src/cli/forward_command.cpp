@@ -13,7 +13,9 @@
 #include "core/number.hpp"
 #include "core/parallel.hpp"
 #include "core/safetensors.hpp"
+#include "model/locate.hpp"
 #include "model/pass.hpp"
+#include "model/tokenizer.hpp"
 
 namespace flyball::cli {
 
@@ -24,6 +26,7 @@ constexpr std::string_view where = "cli.forward";
 struct Flags {
     std::string model;
     std::string ids;
+    std::string text;
     std::string save;
     std::string what;
     std::size_t length = 0;
@@ -57,6 +60,23 @@ std::vector<std::int32_t> parse_ids(const std::string& given) {
     if (ids.empty()) {
         throw Error(ErrorKind::usage, where, fmt::format("no token ids in {}", flyball::quoted(given)), "at least one",
                     "--ids 1,2,3 or --ids @FILE");
+    }
+    return ids;
+}
+
+std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem::path& folder) {
+    if (flags.ids.empty() == flags.text.empty()) {
+        throw Error(ErrorKind::usage, where, flags.ids.empty() ? "neither --ids nor --text" : "--ids and --text together",
+                    "one of them", "--text FILE, --ids 1,2,3 or --ids @FILE");
+    }
+    if (!flags.ids.empty()) {
+        return parse_ids(flags.ids);
+    }
+    constexpr std::size_t largest_text = std::size_t{1} << 30;
+    std::vector<std::int32_t> ids = model::Tokenizer::load(folder).encode(read_text_file(flags.text, largest_text));
+    if (ids.empty()) {
+        throw Error(ErrorKind::input, where, fmt::format("no tokens in {}", flyball::quoted(flags.text)),
+                    "a text that is not empty");
     }
     return ids;
 }
@@ -199,8 +219,9 @@ ExitCode run(const Flags& flags) {
     if (flags.threads > 0) {
         set_threads(flags.threads);
     }
-    std::vector<std::int32_t> ids = parse_ids(flags.ids);
-    const model::Model<float> model = model::load_model(flags.model);
+    const std::filesystem::path folder = model::locate(flags.model);
+    std::vector<std::int32_t> ids = read_tokens(flags, folder);
+    const model::Model<float> model = model::load_model(folder);
     const model::Architecture& architecture = model.architecture();
     for (const std::string& note : model.notes()) {
         print_error(fmt::format("flyball: note: {}: {}\n", flags.model, note));
@@ -253,12 +274,15 @@ Command forward_command() {
     command.name = "forward";
     command.summary = "run a checkpoint on a text: loss, logits, hidden states, attention";
     command.example =
-        "flyball forward ./gpt2 --ids 464,3290,318 --json\n"
-        "  flyball forward ./gpt2 --ids @ids.txt --save out.safetensors --what hidden,attention";
+        "flyball forward openai-community/gpt2 --text book.txt --length 1024\n"
+        "  flyball forward ./gpt2 --ids 464,3290,318 --save out.safetensors --what hidden,attention --json";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
-        app.add_option("MODEL", flags->model, "a folder with config.json and model.safetensors")->required();
-        app.add_option("--ids", flags->ids, "token ids with commas between them, or @FILE")->required();
+        app.add_option("MODEL", flags->model,
+                       "a folder with config.json and model.safetensors, or an id in the local Hugging Face cache")
+            ->required();
+        app.add_option("--text", flags->text, "a text, read by the model's own tokenizer")->type_name("FILE");
+        app.add_option("--ids", flags->ids, "token ids with commas between them, or @FILE")->type_name("LIST");
         app.add_option("--length", flags->length, "use the first L tokens alone")
             ->type_name("L")
             ->check(CLI::PositiveNumber);

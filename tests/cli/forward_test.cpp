@@ -81,6 +81,19 @@ TEST(Forward, AnEncoderHasNoLoss) {
     EXPECT_TRUE(parse_json(outcome.out, "out").at("loss").is_null());
 }
 
+TEST(Forward, TextIsReadByTheModelsOwnTokenizer) {
+    const char* models = std::getenv("FLYBALL_TEST_MODELS");
+    if (models == nullptr || !std::filesystem::exists(std::string(models) + "/minilm-l6")) {
+        GTEST_SKIP() << "set FLYBALL_TEST_MODELS to a folder with minilm-l6 to run this test";
+    }
+    const std::string file = temporary("text.txt");
+    std::ofstream(file) << "the cat sat on the mat";
+    const Outcome outcome = run_program("forward '" + std::string(models) + "/minilm-l6' --json --text '" + file + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(parse_json(outcome.out, "out").at("tokens"), 8) << "six words, [CLS] and [SEP]";
+    std::filesystem::remove(file);
+}
+
 TEST(Forward, LengthTakesTheFirstTokens) {
     const std::string base = "forward '" + golden("gpt2") + "' --json --ids ";
     const Outcome cut = run_program(base + "1,2,3,4,5,6 --length 3");
@@ -97,10 +110,12 @@ TEST(Forward, BadInputExitsTwoWithOneSentence) {
     const std::string gpt2 = "'" + golden("gpt2") + "' ";
     const std::vector<Case> cases = {
         {"/nowhere --ids 1", "/nowhere"},
-        {gpt2, "--ids"},
+        {gpt2, "neither --ids nor --text"},
+        {gpt2 + "--ids 1 --text x", "--ids and --text together"},
+        {gpt2 + "--text x", "tokenizer"},
         {gpt2 + "--ids 1,x", "the token id 'x'"},
         {gpt2 + "--ids 1,-2", "the token id '-2'"},
-        {gpt2 + "--ids ''", "no token ids"},
+        {gpt2 + "--ids ,", "no token ids"},
         {gpt2 + "--ids @/nowhere", "/nowhere"},
         {gpt2 + "--ids 99", "the token id 99"},
         {gpt2 + "--ids 1 --what logits", "--what without --save"},
