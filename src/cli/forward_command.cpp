@@ -66,8 +66,9 @@ std::vector<std::int32_t> parse_ids(const std::string& given) {
 
 std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem::path& folder) {
     if (flags.ids.empty() == flags.text.empty()) {
-        throw Error(ErrorKind::usage, where, flags.ids.empty() ? "neither --ids nor --text" : "--ids and --text together",
-                    "one of them", "--text FILE, --ids 1,2,3 or --ids @FILE");
+        throw Error(ErrorKind::usage, where,
+                    flags.ids.empty() ? "neither --ids nor --text" : "--ids and --text together", "one of them",
+                    "--text FILE, --ids 1,2,3 or --ids @FILE");
     }
     if (!flags.ids.empty()) {
         return parse_ids(flags.ids);

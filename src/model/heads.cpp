@@ -5,6 +5,7 @@
 
 #include "core/blas.hpp"
 #include "model/layer_kernels.hpp"
+#include "model/linear.hpp"
 
 namespace flyball::model {
 
@@ -58,9 +59,9 @@ template <class Real>
 void weigh(const HeadsShape& shape, const Real* qkv, std::size_t head, const Range& r, Real* weights) {
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t stride = shape.stride();
-    gemm(Transpose::no, Transpose::yes, r.rows, r.columns, shape.head_dim, static_cast<Real>(shape.scale * log2_e),
-         query_of(shape, qkv, head) + r.row * stride, stride, key_of(shape, qkv, head) + r.column * stride, stride,
-         Real{0}, weights, r.stride);
+    product<Real>(Transpose::no, Transpose::yes, r.rows, r.columns, shape.head_dim,
+                  static_cast<Real>(shape.scale * log2_e), query_of(shape, qkv, head) + r.row * stride, stride,
+                  key_of(shape, qkv, head) + r.column * stride, stride, nullptr, weights, r.stride);
     for (std::size_t i = 0; i < r.rows; ++i) {
         Real* const row = weights + i * r.stride;
         const std::size_t token = r.row + i;
@@ -97,9 +98,9 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, const WeightSin
             if (sink != nullptr) {
                 (*sink)({head, r.row, r.rows, r.column, r.columns, weights.data(), r.stride});
             }
-            gemm(Transpose::no, Transpose::no, r.rows, shape.head_dim, r.columns, Real{1}, weights.data(), r.stride,
-                 value_of(shape, qkv, head) + r.column * stride, stride, Real{0},
-                 out + r.row * out_stride + head * shape.head_dim, out_stride);
+            product<Real>(Transpose::no, Transpose::no, r.rows, shape.head_dim, r.columns, Real{1}, weights.data(),
+                          r.stride, value_of(shape, qkv, head) + r.column * stride, stride, nullptr,
+                          out + r.row * out_stride + head * shape.head_dim, out_stride);
         }
     });
 }

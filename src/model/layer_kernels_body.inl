@@ -209,10 +209,22 @@ void slope(Activation activation, std::size_t count, const Real* in, Real* out) 
 template <class Real>
 double log_sum_exp(std::size_t count, const Real* row) {
     constexpr std::size_t W = lane_count<Real>;
-    Real maximum = row[0];
+    using Bits = typename LanesOf<Real>::Bits;
+    Lanes<Real> most = all(row[0]);
+    Bits nan_lanes = {};
+    std::size_t k = 0;
+    for (; k + W <= count; k += W) {
+        const Lanes<Real> x = load<Real>(row + k);
+        nan_lanes |= (Bits)(x != x);
+        most = larger(x, most);
+    }
+    Real maximum = largest_of<Real>(most);
     bool strange = false;
-    for (std::size_t k = 0; k < count; ++k) {
-        strange |= row[k] != row[k];
+    for (std::size_t lane = 0; lane < W; ++lane) {
+        strange = strange || nan_lanes[lane] != 0;
+    }
+    for (; k < count; ++k) {
+        strange = strange || row[k] != row[k];
         maximum = row[k] > maximum ? row[k] : maximum;
     }
     if (strange || !(__builtin_fabs(static_cast<double>(maximum)) < __builtin_inf())) {
@@ -220,8 +232,7 @@ double log_sum_exp(std::size_t count, const Real* row) {
     }
     constexpr std::size_t piece = 64 * W;
     double total = 0;
-    std::size_t k = 0;
-    for (; k + W <= count;) {
+    for (k = 0; k + W <= count;) {
         Lanes<Real> sum = all(Real{0});
         for (std::size_t end = k + piece; k + W <= count && k < end; k += W) {
             sum += exp_of<Real>(load<Real>(row + k) - all(maximum));

@@ -22,11 +22,25 @@ struct Tile {
 };
 using AfterTile = FunctionRef<void(const Tile&)>;
 
-// gemm (core/blas.hpp) in tiles; `after` sees each tile of C while it is in cache.
+// C = alpha op(A) op(B) + start in every row (null: 0). Writing the start first and adding the product is faster than
+// the library's own beta = 0, and brings the bias along.
+template <class Real>
+void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
+             const Real* a, std::size_t lda, const Real* b, std::size_t ldb, const Real* start, Real* c,
+             std::size_t ldc);
+
+// What a product is added to: a row for all rows (null: 0), or C itself.
+template <class Real>
+struct Start {
+    const Real* row = nullptr;
+    bool add = false;
+};
+
+// The same in tiles; `after` sees each tile of C while it is in cache.
 template <class Real>
 void tiled_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
-                const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Real beta, Real* c, std::size_t ldc,
-                AfterTile after);
+                const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
+                std::size_t ldc, AfterTile after);
 
 // y: [rows, y_stride], its columns [part.offset, part.offset + part.out) are written. `after` gets tiles with columns
 // counted from part.offset, bias included.

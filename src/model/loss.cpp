@@ -15,7 +15,7 @@ namespace flyball::model {
 namespace {
 
 constexpr std::size_t tile_rows = 256;
-constexpr std::size_t tile_columns = 512;
+constexpr std::size_t tile_columns = 768;
 constexpr std::size_t logits_at_once = std::size_t{1} << 24;  // numbers: 64 MB of floats
 
 std::size_t rows_at_once(std::size_t vocab) {
@@ -76,8 +76,8 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
         const std::size_t column = slot / row_tiles * tile_columns;
         const std::size_t rows = std::min(tile_rows, tokens - row);
         const std::size_t columns = std::min(tile_columns, vocab - column);
-        gemm(Transpose::no, Transpose::yes, rows, columns, dim, Real{1}, readout.data() + row * dim, dim,
-             head + column * dim, dim, Real{0}, logits.data(), columns);
+        product<Real>(Transpose::no, Transpose::yes, rows, columns, dim, Real{1}, readout.data() + row * dim, dim,
+                      head + column * dim, dim, nullptr, logits.data(), columns);
         for (std::size_t i = 0; i < rows; ++i) {
             const Real* const values = logits.data() + i * columns;
             partial[(row + i) * column_tiles + column / tile_columns] = kernels.log_sum_exp(columns, values);
@@ -119,7 +119,7 @@ double Pass<Real>::loss(std::span<const std::int32_t> targets, const Taps<Real>&
     for (std::size_t row = 0; row < tokens_; row += block) {
         const std::size_t rows = std::min(block, tokens_ - row);
         tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim,
-                   model_.at(model_.layout().head), dim, Real{0}, logits.data(), vocab, [](const Tile&) {});
+                   model_.at(model_.layout().head), dim, Start<Real>{}, logits.data(), vocab, [](const Tile&) {});
         taps.send({Site::logits, 0, 0, row, rows, 0, vocab, logits.data(), vocab});
         for (std::size_t i = 0; i < rows; ++i) {
             const std::int32_t target = targets[row + i];
@@ -151,7 +151,7 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     for (std::size_t row = 0; row < tokens_; row += block) {
         const std::size_t rows = std::min(block, tokens_ - row);
         tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim, head,
-                   dim, Real{0}, logits.data(), vocab, nothing);
+                   dim, Start<Real>{}, logits.data(), vocab, nothing);
         parallel_slots(rows, rows, [&](std::size_t, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 Real* const values = logits.data() + i * vocab;
@@ -170,10 +170,10 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
                 }
             }
         });
-        tiled_gemm(Transpose::no, Transpose::no, rows, dim, vocab, Real{1}, logits.data(), vocab, head, dim, Real{0},
-                   grad_readout.data() + row * dim, dim, nothing);
+        tiled_gemm(Transpose::no, Transpose::no, rows, dim, vocab, Real{1}, logits.data(), vocab, head, dim,
+                   Start<Real>{}, grad_readout.data() + row * dim, dim, nothing);
         tiled_gemm(Transpose::yes, Transpose::no, vocab, dim, rows, Real{1}, logits.data(), vocab,
-                   readout_.data() + row * dim, dim, Real{1}, grad_head, dim, nothing);
+                   readout_.data() + row * dim, dim, Start<Real>{nullptr, true}, grad_head, dim, nothing);
     }
     backward(grad_readout.data(), gradients, taps);
     double total = 0;
