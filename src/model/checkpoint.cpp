@@ -18,11 +18,18 @@ constexpr std::string_view where = "model.load";
 // Tensor names with or without the family's prefix.
 class TensorNames {
   public:
-    TensorNames(const SafeTensors& tensors, const Names& names) : tensors_(tensors), prefix_(names.prefix) {}
+    TensorNames(const SafeTensors& tensors, const Names& names)
+        : tensors_(tensors),
+          prefix_(names.prefix),
+          prefixed_(tensors.contains(fmt::format("{}{}.weight", names.prefix, names.tokens))),
+          head_(names.head) {}
 
     std::string full(std::string_view name) const {
         std::string with = fmt::format("{}{}", prefix_, name);
-        return tensors_.contains(with) || !tensors_.contains(name) ? with : std::string(name);
+        if (tensors_.contains(with) || tensors_.contains(name)) {
+            return tensors_.contains(with) ? with : std::string(name);
+        }
+        return prefixed_ && !(name.starts_with(head_) && !head_.empty()) ? with : std::string(name);
     }
     bool has(std::string_view name) const {
         return tensors_.contains(name) || tensors_.contains(fmt::format("{}{}", prefix_, name));
@@ -31,6 +38,8 @@ class TensorNames {
   private:
     const SafeTensors& tensors_;
     std::string_view prefix_;
+    bool prefixed_;  // how this file names things: what a message about a missing tensor says
+    std::string_view head_;
 };
 
 std::string shape_text(const std::vector<std::size_t>& shape) {

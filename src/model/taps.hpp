@@ -15,7 +15,8 @@
 //
 // L counts from 0 and may be `*`. A consumer gets a view that is valid during the call. A pattern comes as blocks of
 // rows in rising order, with the columns that the mask leaves (zeros inside, all others are zero); different heads
-// may be sent at the same time from different threads, one head never is. All other taps come one at a time.
+// may be sent at the same time from different threads, one head never is. All other taps come one at a time. A branch
+// that the equation multiplies by exactly 0 is not run and sends nothing.
 #pragma once
 
 #include <cstddef>
