@@ -23,4 +23,4 @@ configure_package_config_file(cmake/flyballConfig.cmake.in ${PROJECT_BINARY_DIR}
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/flyballConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/flyballConfig.cmake ${PROJECT_BINARY_DIR}/flyballConfigVersion.cmake
-  cmake/FindOpenBlas.cmake cmake/FindSundials.cmake cmake/FindHdf5C.cmake DESTINATION ${FLYBALL_INSTALL_CMAKEDIR})
+  cmake/FindOpenBlas.cmake cmake/FindSundials.cmake cmake/FindHdf5C.cmake cmake/FindPcre2.cmake DESTINATION ${FLYBALL_INSTALL_CMAKEDIR})

@@ -27,6 +27,8 @@ Command schemes_command();
 Command simulate_command();
 Command theory_command();
 Command reproduce_command();
+Command tokenize_command();
+Command forward_command();
 
 // What --scheme and --equation name; the six schemes that "Normalization in Attention Dynamics" compares if neither
 // does.

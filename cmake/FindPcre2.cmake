@@ -1,0 +1,12 @@
+# PCRE2 for 8-bit code units, as the target Pcre2::pcre2; pkg-config says where it is.
+find_package(PkgConfig QUIET)
+pkg_check_modules(PC_PCRE2 QUIET libpcre2-8)
+find_path(PCRE2_INCLUDE_DIR pcre2.h HINTS ${PC_PCRE2_INCLUDE_DIRS})
+find_library(PCRE2_LIBRARY pcre2-8 HINTS ${PC_PCRE2_LIBRARY_DIRS})
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Pcre2 REQUIRED_VARS PCRE2_LIBRARY PCRE2_INCLUDE_DIR VERSION_VAR PC_PCRE2_VERSION)
+if(Pcre2_FOUND AND NOT TARGET Pcre2::pcre2)
+  add_library(Pcre2::pcre2 INTERFACE IMPORTED)
+  target_include_directories(Pcre2::pcre2 INTERFACE ${PCRE2_INCLUDE_DIR})
+  target_link_libraries(Pcre2::pcre2 INTERFACE ${PCRE2_LIBRARY})
+endif()

@@ -1,0 +1,108 @@
+// `flyball tokenize`: the ids of a text, as a model's own tokenizer gives them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/terminal.hpp"
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "model/locate.hpp"
+#include "model/tokenizer.hpp"
+#include "model/tokenizer_utf8.hpp"
+
+namespace flyball::cli {
+
+namespace {
+
+constexpr std::size_t largest_text = std::size_t{2} << 30;
+
+struct Flags {
+    std::string model;
+    std::string file;
+    std::string text;
+    bool has_text = false;
+    bool json = false;
+    bool tokens = false;
+    bool no_special = false;
+};
+
+// As many ids a line as fit.
+std::string wrapped(const std::vector<std::int32_t>& ids, std::size_t columns) {
+    std::string out;
+    std::size_t used = 0;
+    for (const std::int32_t id : ids) {
+        const std::string number = fmt::format("{}", id);
+        if (used > 0 && used + 1 + number.size() > columns) {
+            out += '\n';
+            used = 0;
+        }
+        out.append(used == 0 ? "" : " ").append(number);
+        used += number.size() + (used == 0 ? 0 : 1);
+    }
+    return ids.empty() ? out : out + "\n";
+}
+
+ExitCode run(const Flags& flags) {
+    if (flags.has_text != flags.file.empty()) {
+        throw Error(ErrorKind::usage, "cli.tokenize", flags.has_text ? "--text and --string together" : "no text",
+                    "one of --text FILE and --string TEXT");
+    }
+    const model::Tokenizer tokenizer = model::Tokenizer::load(model::locate(flags.model));
+    std::string text = flags.has_text ? flags.text : read_text_file(flags.file, largest_text);
+    if (!model::is_utf8(text)) {
+        std::size_t replaced = 0;
+        text = model::repaired_utf8(text, &replaced);
+        print_error(fmt::format("note: the text is not UTF-8 in {} places, read as U+FFFD\n", replaced));
+    }
+    const std::vector<std::int32_t> ids = tokenizer.encode(text, !flags.no_special);
+    if (flags.json) {
+        Json document = {{"count", ids.size()}, {"ids", ids}};
+        if (flags.tokens) {
+            Json& list = document["tokens"] = Json::array();
+            for (const std::int32_t id : ids) {
+                list.push_back(std::string(tokenizer.token(id).value_or("")));
+            }
+        }
+        print_out(dump_json(document) + "\n");
+        return ExitCode::done;
+    }
+    print_out(fmt::format("{} {}\n", ids.size(), ids.size() == 1 ? "token" : "tokens"));
+    if (!flags.tokens) {
+        print_out(wrapped(ids, static_cast<std::size_t>(std::max(20, terminal_columns()))));
+        return ExitCode::done;
+    }
+    for (const std::int32_t id : ids) {
+        print_out(fmt::format("{:>8}  {}\n", id, flyball::quoted(tokenizer.token(id).value_or(""))));
+    }
+    return ExitCode::done;
+}
+
+}  // namespace
+
+Command tokenize_command() {
+    Command command;
+    command.name = "tokenize";
+    command.summary = "show the token ids a model's tokenizer gives a text";
+    command.example =
+        "flyball tokenize openai-community/gpt2 --string 'Hello world' --tokens\n"
+        "  flyball tokenize path/to/model --text book.txt --json";
+    command.declare = [](CLI::App& app) {
+        const auto flags = std::make_shared<Flags>();
+        app.add_option("MODEL", flags->model, "a model's folder, or a repository in the local Hugging Face cache")
+            ->required();
+        app.add_option("--text", flags->file, "a file with the text")->type_name("FILE");
+        CLI::Option* const text = app.add_option("--string", flags->text, "the text itself")->type_name("TEXT");
+        app.add_flag("--tokens", flags->tokens, "show each token's text as the vocabulary spells it");
+        app.add_flag("--no-special", flags->no_special, "without the tokens put around a text, such as [CLS]");
+        app.add_flag("--json", flags->json, "print JSON");
+        return [flags, text] {
+            flags->has_text = text->count() > 0;
+            return run(*flags);
+        };
+    };
+    return command;
+}
+
+}  // namespace flyball::cli

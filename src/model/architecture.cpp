@@ -1,0 +1,70 @@
+#include "model/architecture.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+
+namespace flyball::model {
+
+double Architecture::score_scale(std::size_t layer) const {
+    double scale = scale_scores ? 1 / std::sqrt(static_cast<double>(head_dim)) : 1.0;
+    if (scale_by_layer) {
+        scale /= static_cast<double>(layer + 1);
+    }
+    return scale;
+}
+
+const char* name(Activation activation) noexcept {
+    switch (activation) {
+        case Activation::gelu:
+            return "gelu";
+        case Activation::gelu_tanh:
+            return "gelu_tanh";
+        case Activation::silu:
+            return "silu";
+        case Activation::relu:
+            return "relu";
+    }
+    return "";
+}
+
+void check(const Architecture& a, const std::string& what) {
+    const auto fail = [&what](const std::string& got, const std::string& expected) {
+        throw Error(ErrorKind::input, "model.architecture", fmt::format("{} in {}", got, what), expected);
+    };
+    // Small enough that a product of any three fits 64 bits, larger than any model.
+    constexpr std::size_t most = std::size_t{1} << 21;
+    const auto bounded = [&](const char* key, std::size_t value, std::size_t limit) {
+        if (value < 1 || value > limit) {
+            fail(fmt::format("{} = {}", key, value), fmt::format("a number from 1 to {}", limit));
+        }
+    };
+    bounded("layers", a.layers, 100'000);
+    bounded("dim", a.dim, most);
+    bounded("heads", a.heads, most);
+    bounded("kv_heads", a.kv_heads, most);
+    bounded("head_dim", a.head_dim, most);
+    bounded("ffn_dim", a.ffn_dim, most);
+    bounded("vocab", a.vocab, std::size_t{1} << 30);
+    bounded("positions", a.positions, std::size_t{1} << 40);
+    if (a.heads > most / a.head_dim) {
+        fail(fmt::format("{} heads of {}", a.heads, a.head_dim), fmt::format("at most {} channels", most));
+    }
+    if (a.kv_heads > a.heads || a.heads % a.kv_heads != 0) {
+        fail(fmt::format("{} heads over {} key-value heads", a.heads, a.kv_heads),
+             "a number of key-value heads that divides the heads");
+    }
+    if (a.rope.dims > a.head_dim || a.rope.dims % 2 != 0) {
+        fail(fmt::format("{} rotary channels in heads of {}", a.rope.dims, a.head_dim), "an even number, at most that");
+    }
+    if (!(a.eps >= 0 && a.eps < 1)) {
+        fail(fmt::format("a norm with eps = {}", a.eps), "a number from 0 to 1");
+    }
+    if (!std::isfinite(a.dt)) {
+        fail(fmt::format("dt = {}", a.dt), "a finite number");
+    }
+}
+
+}  // namespace flyball::model

@@ -1,0 +1,80 @@
+// What a transformer is, apart from its numbers: sizes, wiring, attention, positions.
+//
+//     x0 = tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm
+//     blocks 1..layers: the equation (src/scheme), whose f is
+//         attention   concat_h softmax(scale q_h k_h' + mask) v_h  W_o       q, k turned by rotary positions
+//         FFN         W_down act(W_up x)    or gated    W_down (act(W_gate x) * W_up x)
+//     the readout of the equation, then logits = readout * head'
+//
+// One description serves every family: family.hpp maps a published configuration to it, train builds its own.
+// Not here: dropout, mixtures of experts, norms inside attention, encoder-decoder models.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace flyball::model {
+
+enum class Activation { gelu, gelu_tanh, silu, relu };
+
+// Rotary positions: channel pair (i, i + dims/2) of a head turns by position * frequency_i.
+struct Rope {
+    enum class Scaling { none, linear, dynamic, llama3, yarn };
+    std::size_t dims = 0;  // of each head, even; 0: no rotary positions
+    double theta = 10000;
+    Scaling scaling = Scaling::none;
+    double factor = 1;
+    std::size_t original_positions = 0;  // what the model was trained for, before scaling
+    double low_frequency = 1;            // llama3
+    double high_frequency = 4;           // llama3
+    double beta_fast = 32;               // yarn
+    double beta_slow = 1;                // yarn
+    bool truncate = true;                // yarn
+    double attention_factor = 1;         // yarn: multiplies cos and sin
+};
+
+struct Architecture {
+    std::string family = "flyball";
+    std::string equation = "x + dt*f(norm(x)) | norm(x)";
+    double dt = 1;
+    std::size_t layers = 1;
+    std::size_t dim = 1;
+    std::size_t heads = 1;
+    std::size_t kv_heads = 1;
+    std::size_t head_dim = 1;
+    std::size_t ffn_dim = 1;
+    std::size_t vocab = 1;
+    std::size_t positions = 1;    // the longest sequence
+    std::size_t token_types = 0;  // 0: no such embedding
+    bool causal = true;
+    bool learned_positions = false;
+    Rope rope;
+    bool embedding_norm = false;
+    Activation activation = Activation::gelu_tanh;
+    bool gated = false;
+    std::string norm = "layernorm";  // of scheme/normaliser.hpp
+    double eps = 1e-5;
+    bool qkv_bias = false;
+    bool output_bias = false;
+    bool ffn_bias = false;
+    bool norm_bias = false;
+    bool has_head = true;
+    bool tied = true;                  // the head is the token embedding
+    bool scale_scores = true;          // by 1/sqrt(head_dim)
+    bool scale_by_layer = false;       // and by 1/block number
+    std::vector<std::size_t> windows;  // by block, how many tokens back a token sees, itself included; 0 or none: all
+
+    std::size_t query_width() const { return heads * head_dim; }
+    std::size_t key_width() const { return kv_heads * head_dim; }
+    std::size_t qkv_width() const { return query_width() + 2 * key_width(); }
+    std::size_t window(std::size_t layer) const { return layer < windows.size() ? windows[layer] : 0; }
+    double score_scale(std::size_t layer) const;
+};
+
+const char* name(Activation activation) noexcept;
+
+// Sizes that fit together and the machine; throws Error(input) with the first that does not.
+void check(const Architecture& architecture, const std::string& what);
+
+}  // namespace flyball::model

@@ -1,0 +1,171 @@
+// Checkpoints to models: names and shapes of all tensors are checked against the configuration, then each is mapped or
+// converted.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "core/error.hpp"
+#include "model/model.hpp"
+
+namespace flyball::model {
+
+namespace {
+
+constexpr std::string_view where = "model.load";
+
+// Tensor names with or without the family's prefix.
+class TensorNames {
+  public:
+    TensorNames(const SafeTensors& tensors, const Names& names)
+        : tensors_(tensors),
+          prefix_(names.prefix),
+          prefixed_(tensors.contains(fmt::format("{}{}.weight", names.prefix, names.tokens))),
+          head_(names.head) {}
+
+    std::string full(std::string_view name) const {
+        std::string with = fmt::format("{}{}", prefix_, name);
+        if (tensors_.contains(with) || tensors_.contains(name)) {
+            return tensors_.contains(with) ? with : std::string(name);
+        }
+        return prefixed_ && !(name.starts_with(head_) && !head_.empty()) ? with : std::string(name);
+    }
+    bool has(std::string_view name) const {
+        return tensors_.contains(name) || tensors_.contains(fmt::format("{}{}", prefix_, name));
+    }
+
+  private:
+    const SafeTensors& tensors_;
+    std::string_view prefix_;
+    bool prefixed_;  // how this file names things: what a message about a missing tensor says
+    std::string_view head_;
+};
+
+std::string shape_text(const std::vector<std::size_t>& shape) {
+    return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+bool is_floating(Dtype dtype) {
+    return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16 || dtype == Dtype::f64;
+}
+
+void check_tensor(const SafeTensors& tensors, const std::string& full, const ParameterSpec& spec,
+                  const std::string& what) {
+    if (!tensors.contains(full)) {
+        throw Error(ErrorKind::input, where, fmt::format("no tensor {} in {}", flyball::quoted(full), what),
+                    fmt::format("one of shape {}", shape_text(spec.shape)),
+                    "config.json and the tensors do not belong together, or the checkpoint is incomplete");
+    }
+    const TensorInfo& info = tensors.info(full);
+    if (info.shape != spec.shape) {
+        throw Error(ErrorKind::input, where,
+                    fmt::format("the shape {} of tensor {} in {}", shape_text(info.shape), flyball::quoted(full), what),
+                    fmt::format("{} by config.json", shape_text(spec.shape)));
+    }
+    if (!is_floating(info.dtype)) {
+        throw Error(ErrorKind::input, where,
+                    fmt::format("tensor {} of type {} in {}", flyball::quoted(full), name(info.dtype), what),
+                    "F32, F16, BF16 or F64", "quantised checkpoints are not supported");
+    }
+}
+
+// A tensor that nothing reads would make the result silently wrong.
+void check_extras(const SafeTensors& tensors, const std::set<std::string>& used, const Names& names, bool tied,
+                  const std::string& what) {
+    std::vector<std::string> extra;
+    for (const std::string& name : tensors.names()) {
+        const bool ignored =
+            std::any_of(names.ignored.begin(), names.ignored.end(),
+                        [&](std::string_view piece) { return name.find(piece) != std::string::npos; }) ||
+            (tied && name == fmt::format("{}.weight", names.head));
+        if (!ignored && !used.contains(name)) {
+            extra.push_back(flyball::quoted(name));
+        }
+    }
+    if (!extra.empty()) {
+        const std::size_t count = extra.size();
+        extra.resize(std::min<std::size_t>(count, 3));
+        throw Error(ErrorKind::input, where,
+                    fmt::format("{} tensors in {} that this family does not have, such as {}", count, what,
+                                fmt::join(extra, ", ")),
+                    "tensors that config.json explains", "a model with parts of its own needs a family of its own");
+    }
+}
+
+// Biases that a family may leave out are left out together: a part without them beside parts with them is a file that
+// lost something. Hugging Face starts such biases at 0, and so does this model, but it says so.
+void note_biases(const Architecture& a, const Names& names, std::vector<std::string>& notes) {
+    const auto note = [&](bool present, std::string_view module) {
+        if (!present && (a.qkv_bias || a.output_bias || a.ffn_bias)) {
+            notes.push_back(fmt::format("no tensor {}{}.bias, though other biases are there: taken as 0",
+                                        fmt::format(fmt::runtime(names.block), 0), module));
+        }
+    };
+    if (a.family == "gpt2") {
+        note(a.qkv_bias, names.qkv[0]);
+        note(a.output_bias, names.attention_output);
+        note(a.ffn_bias, names.ffn_in[0]);
+    }
+}
+
+}  // namespace
+
+Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTensors> tensors, const std::string& what) {
+    const ConfigReader config(config_json, fmt::format("config.json of {}", what));
+    const Family& family = family_of(config);
+    const TensorNames names(*tensors, family.names);
+    Architecture architecture = family.read(config, [&names](std::string_view name) { return names.has(name); });
+    check(architecture, config.what());
+    // Before a layout of so many blocks is made: the last of them has to be there.
+    const std::string last = fmt::format(
+        "{}{}.weight", fmt::format(fmt::runtime(family.names.block), architecture.layers - 1), family.names.qkv[0]);
+    if (!names.has(last)) {
+        throw Error(ErrorKind::input, where, fmt::format("no tensor {} in {}", flyball::quoted(names.full(last)), what),
+                    fmt::format("all of the {} blocks of config.json", architecture.layers),
+                    "config.json and the tensors do not belong together, or the checkpoint is incomplete");
+    }
+
+    Model<float> model(std::move(architecture), family.names, Model<float>::Bare{});
+    std::set<std::string> used;
+    std::vector<std::string> full;
+    std::set<std::string> dtypes;
+    for (const ParameterSpec& spec : model.layout_.parameters) {
+        full.push_back(names.full(spec.name));
+        check_tensor(*tensors, full.back(), spec, what);
+        used.insert(full.back());
+        dtypes.insert(name(tensors->info(full.back()).dtype));
+    }
+    check_extras(*tensors, used, family.names, model.architecture_.tied, what);
+
+    note_biases(model.architecture_, family.names, model.notes_);
+    model.dtype_ = fmt::format("{}", fmt::join(dtypes, " "));
+    for (std::size_t i = 0; i < full.size(); ++i) {
+        const TensorInfo& info = tensors->info(full[i]);
+        const auto address = reinterpret_cast<std::uintptr_t>(info.bytes.data());
+        if (info.dtype == Dtype::f32 && address % alignof(float) == 0) {
+            model.values_[i] = reinterpret_cast<const float*>(info.bytes.data());
+        } else {
+            model.converted_.push_back(tensors->read<float>(full[i]));
+            model.values_[i] = model.converted_.back().data();
+        }
+    }
+    model.file_ = std::move(tensors);
+    return model;
+}
+
+Model<float> load_model(const std::filesystem::path& folder) {
+    const std::filesystem::path file = folder / "config.json";
+    const std::string what = flyball::quoted(folder.string());
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) {
+        throw Error(ErrorKind::io, where, fmt::format("no config.json in {}", what),
+                    "a folder with config.json and model.safetensors");
+    }
+    const JsonLimits limits{.max_depth = 16, .max_bytes = std::size_t{16} << 20};
+    const Json config = parse_json(read_text_file(file, limits.max_bytes), flyball::quoted(file.string()), limits);
+    family_of(ConfigReader(config, flyball::quoted(file.string())));  // before the tensors: the clearer message
+    return make_model(config, std::make_shared<const SafeTensors>(SafeTensors::open_checkpoint(folder)), what);
+}
+
+}  // namespace flyball::model

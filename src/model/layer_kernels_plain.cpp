@@ -1,0 +1,26 @@
+// The layer kernels for the baseline instruction set of the architecture.
+#include <cstdint>
+
+#include "model/layer_kernels.hpp"
+
+namespace flyball::model {
+
+namespace {
+
+#include "model/layer_kernels_body.inl"
+
+}  // namespace
+
+const LayerKernels<double> layer_kernels_plain_double = table<double>;
+const LayerKernels<float> layer_kernels_plain_float = table<float>;
+
+template <>
+const LayerKernels<double>& layer_kernels<double>(Isa isa) {
+    return isa == Isa::avx2 ? layer_kernels_avx2_double : layer_kernels_plain_double;
+}
+template <>
+const LayerKernels<float>& layer_kernels<float>(Isa isa) {
+    return isa == Isa::avx2 ? layer_kernels_avx2_float : layer_kernels_plain_float;
+}
+
+}  // namespace flyball::model

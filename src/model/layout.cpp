@@ -1,0 +1,204 @@
+#include "model/layout.hpp"
+
+#include <fmt/format.h>
+
+#include "scheme/coefficients.hpp"
+#include "scheme/normaliser.hpp"
+
+namespace flyball::model {
+
+namespace {
+
+void mark_learned(const scheme::Expression& expression, std::vector<bool>& used) {
+    if (expression.kind == scheme::Expression::Kind::learned) {
+        used[static_cast<std::size_t>(expression.index)] = true;
+    }
+    for (const scheme::ExpressionPtr& argument : expression.arguments) {
+        mark_learned(*argument, used);
+    }
+}
+
+class Builder {
+  public:
+    Builder(const Architecture& architecture, const scheme::Program& program, const Names& names)
+        : a_(architecture), program_(program), names_(names), norm_(scheme::find_normaliser(architecture.norm)) {}
+
+    Layout build() {
+        layout_.tokens = add(names_.tokens, ".weight", {a_.vocab, a_.dim}, Role::embedding);
+        if (a_.learned_positions) {
+            layout_.positions = add(names_.positions, ".weight", {a_.positions, a_.dim}, Role::embedding);
+        }
+        if (a_.token_types > 0) {
+            layout_.types = add(names_.types, ".weight", {a_.token_types, a_.dim}, Role::embedding);
+        }
+        if (a_.embedding_norm) {
+            layout_.embedding_norm = norm(std::string(names_.embedding_norm));
+        }
+        for (std::size_t l = 0; l < a_.layers; ++l) {
+            block(l);
+        }
+        const scheme::Environment env = scheme::Environment::block(a_.layers, a_.layers, a_.dt, 1, a_.dim);
+        const scheme::Code code = scheme::lower_readout(program_, program_.decide(env));
+        layout_.readout_norms = norms(code, "readout.", names_.readout_norms, "");
+        layout_.readout_learned = learned(code, env, "readout.");
+        if (a_.has_head) {
+            layout_.head = a_.tied ? layout_.tokens : add(names_.head, ".weight", {a_.vocab, a_.dim}, Role::head);
+        }
+        return std::move(layout_);
+    }
+
+  private:
+    int add(std::string_view name, const char* ending, std::vector<std::size_t> shape, Role role, double start = 0) {
+        ParameterSpec spec{fmt::format("{}{}", name, ending), std::move(shape), role, start, layout_.elements};
+        constexpr std::size_t line = 16;  // parameters start at a multiple of a cache line of floats
+        layout_.elements += (spec.elements() + line - 1) / line * line;
+        layout_.parameters.push_back(std::move(spec));
+        return static_cast<int>(layout_.parameters.size()) - 1;
+    }
+
+    Linear linear(const std::string& name, std::size_t in, std::size_t out, bool bias, Role role) {
+        Linear part;
+        part.in = in;
+        part.out = out;
+        part.in_out = names_.in_out;
+        const std::size_t rows = part.in_out ? in : out;
+        part.weight = add(name, ".weight", {rows, part.in_out ? out : in}, role);
+        if (bias) {
+            part.bias = add(name, ".bias", {out}, Role::bias);
+        }
+        return part;
+    }
+
+    // Consecutive parts write consecutive columns.
+    std::vector<Linear> parts(const std::string& block, const std::vector<std::string_view>& parts_names,
+                              const std::vector<std::size_t>& widths, bool bias) {
+        std::vector<Linear> result;
+        std::size_t offset = 0;
+        if (parts_names.size() == 1) {
+            std::size_t total = 0;
+            for (const std::size_t width : widths) {
+                total += width;
+            }
+            return {linear(fmt::format("{}{}", block, parts_names[0]), a_.dim, total, bias, Role::weight)};
+        }
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            result.push_back(linear(fmt::format("{}{}", block, parts_names[i]), a_.dim, widths[i], bias, Role::weight));
+            result.back().offset = offset;
+            offset += widths[i];
+        }
+        return result;
+    }
+
+    NormPlace norm(const std::string& name) {
+        NormPlace place;
+        if (norm_.gain) {
+            place.gain = add(name, ".weight", {a_.dim}, Role::gain, 1);
+        }
+        if (norm_.bias && a_.norm_bias) {
+            place.bias = add(name, ".bias", {a_.dim}, Role::norm_bias);
+        }
+        if (norm_.shape) {
+            place.alpha = add(name, ".alpha", {1}, Role::curve, norm_.alpha);
+        }
+        if (norm_.shift) {
+            place.shift = add(name, ".shift", {1}, Role::curve);
+        }
+        return place;
+    }
+
+    std::vector<NormPlace> norms(const scheme::Code& code, const std::string& own_prefix,
+                                 const std::vector<std::string_view>& published, const std::string& prefix) {
+        std::vector<NormPlace> places(code.norm_count);
+        std::size_t count = 0;
+        for (const scheme::Instruction& instruction : code.instructions) {
+            if (instruction.norm >= 0) {
+                places[static_cast<std::size_t>(instruction.norm)] =
+                    norm(count < published.size() ? fmt::format("{}{}", prefix, published[count])
+                                                  : fmt::format("{}norm.{}", own_prefix, count));
+                ++count;
+            }
+        }
+        return places;
+    }
+
+    std::vector<int> learned(const scheme::Code& code, const scheme::Environment& env, const std::string& prefix) {
+        std::vector<bool> used(code.learned_count, false);
+        for (const scheme::ExpressionPtr& coefficient : code.coefficients) {
+            mark_learned(*coefficient, used);
+        }
+        const scheme::LearnedValues start = scheme::initial_learned(program_, code, env);
+        std::vector<int> places(code.learned_count, absent);
+        const std::size_t count = program_.learned().size();
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (used[i]) {
+                const scheme::Parameter& parameter = program_.learned()[i % count];
+                places[i] = add(fmt::format("{}scheme.{}.{}", prefix, i / count, parameter.name), "",
+                                {parameter.per_channel ? a_.dim : 1}, Role::learned, start[i][0]);
+            }
+        }
+        return places;
+    }
+
+    void block(std::size_t l) {
+        const std::string prefix = fmt::format(fmt::runtime(names_.block), l);
+        BlockLayout block;
+        block.qkv = parts(prefix, names_.qkv, {a_.query_width(), a_.key_width(), a_.key_width()}, a_.qkv_bias);
+        block.output = linear(fmt::format("{}{}", prefix, names_.attention_output), a_.query_width(), a_.dim,
+                              a_.output_bias, Role::residual_weight);
+        std::vector<std::size_t> widths(a_.gated ? 2 : 1, a_.ffn_dim);
+        block.ffn_in = parts(prefix, names_.ffn_in, widths, a_.ffn_bias);
+        block.ffn_out =
+            linear(fmt::format("{}{}", prefix, names_.ffn_out), a_.ffn_dim, a_.dim, a_.ffn_bias, Role::residual_weight);
+        const scheme::Environment env = scheme::Environment::block(l + 1, a_.layers, a_.dt, 1, a_.dim);
+        const std::vector<bool> decisions = program_.decide(env);
+        if (code_.instructions.empty() || decisions != decisions_) {
+            code_ = scheme::lower_block(program_, scheme::SubLayers::attention_and_ffn, decisions);
+            decisions_ = decisions;
+        }
+        block.norms = norms(code_, prefix, names_.norms, prefix);
+        block.learned = learned(code_, env, prefix);
+        layout_.blocks.push_back(std::move(block));
+    }
+
+    const Architecture& a_;
+    const scheme::Program& program_;
+    const Names& names_;
+    const scheme::Normaliser& norm_;
+    Layout layout_;
+    scheme::Code code_;
+    std::vector<bool> decisions_;
+};
+
+}  // namespace
+
+std::size_t ParameterSpec::elements() const {
+    std::size_t product = 1;
+    for (const std::size_t size : shape) {
+        product *= size;
+    }
+    return product;
+}
+
+std::size_t Layout::count() const {
+    std::size_t total = 0;
+    for (const ParameterSpec& spec : parameters) {
+        total += spec.elements();
+    }
+    return total;
+}
+
+Layout make_layout(const Architecture& architecture, const scheme::Program& program, const Names& names) {
+    return Builder(architecture, program, names).build();
+}
+
+template <class Real>
+Parameters<Real>::Parameters(const Layout& layout) : values_(layout.elements) {
+    for (const ParameterSpec& spec : layout.parameters) {
+        offsets_.push_back(spec.offset);
+    }
+}
+
+template class Parameters<float>;
+template class Parameters<double>;
+
+}  // namespace flyball::model

@@ -1,0 +1,93 @@
+// Where every parameter of a transformer is: names and shapes of the tensors, and which part reads which.
+//
+// The equation decides which norms and learned scalars exist: each block is lowered with the conditions it will run
+// with, and only the instances that its code evaluates become parameters.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "model/architecture.hpp"
+#include "model/family.hpp"
+#include "scheme/program.hpp"
+
+namespace flyball::model {
+
+// What an initialisation needs to know about a parameter.
+enum class Role { embedding, head, weight, residual_weight, bias, gain, norm_bias, curve, learned };
+
+struct ParameterSpec {
+    std::string name;
+    std::vector<std::size_t> shape;
+    Role role = Role::weight;
+    double start = 0;        // gain, curve, learned: the value training starts from
+    std::size_t offset = 0;  // in Parameters
+
+    std::size_t elements() const;
+};
+
+inline constexpr int absent = -1;
+
+// y = W x + b, written to the columns [offset, offset + out) of the output.
+struct Linear {
+    int weight = absent;
+    int bias = absent;
+    std::size_t in = 0;
+    std::size_t out = 0;
+    std::size_t offset = 0;
+    bool in_out = false;  // W is stored [in, out], otherwise [out, in]
+};
+
+struct NormPlace {
+    int gain = absent;
+    int bias = absent;
+    int alpha = absent;
+    int shift = absent;
+};
+
+struct BlockLayout {
+    std::vector<Linear> qkv;
+    Linear output;
+    std::vector<Linear> ffn_in;
+    Linear ffn_out;
+    std::vector<NormPlace> norms;  // by instance of the block's code (scheme/code.hpp)
+    std::vector<int> learned;      // by instance
+};
+
+struct Layout {
+    std::vector<ParameterSpec> parameters;
+    std::size_t elements = 0;
+    int tokens = absent;
+    int positions = absent;
+    int types = absent;
+    NormPlace embedding_norm;
+    std::vector<BlockLayout> blocks;
+    std::vector<NormPlace> readout_norms;
+    std::vector<int> readout_learned;
+    int head = absent;  // equal to `tokens` when tied; absent for an encoder
+
+    std::size_t count() const;  // numbers in all parameters
+};
+
+Layout make_layout(const Architecture& architecture, const scheme::Program& program, const Names& names);
+
+// One number for every number of the parameters, contiguous, zero at start: weights, gradients, an optimiser's moments.
+template <class Real>
+class Parameters {
+  public:
+    explicit Parameters(const Layout& layout);
+    Real* at(int parameter) { return values_.data() + offsets_[static_cast<std::size_t>(parameter)]; }
+    const Real* at(int parameter) const { return values_.data() + offsets_[static_cast<std::size_t>(parameter)]; }
+    std::vector<Real>& all() { return values_; }
+    const std::vector<Real>& all() const { return values_; }
+
+  private:
+    std::vector<std::size_t> offsets_;
+    std::vector<Real> values_;
+};
+
+extern template class Parameters<float>;
+extern template class Parameters<double>;
+
+}  // namespace flyball::model

@@ -1,0 +1,131 @@
+#include "model/linear.hpp"
+
+#include <algorithm>
+
+namespace flyball::model {
+
+namespace {
+
+constexpr std::size_t tile_rows = 256;
+constexpr std::size_t tile_columns = 768;
+constexpr std::size_t work_per_tile = std::size_t{1} << 18;  // below this, handing over costs more than the product
+
+// Pieces of nearly equal size; all but the last are multiples of 16, the width the BLAS kernels like.
+struct Cut {
+    Cut(std::size_t size, std::size_t target) : total(size) {
+        count = std::max<std::size_t>(1, (size + target - 1) / target);
+        piece = ((size + count - 1) / count + 15) / 16 * 16;
+        count = std::max<std::size_t>(1, (size + piece - 1) / piece);
+    }
+    std::size_t total;
+    std::size_t count;
+    std::size_t piece;
+    std::size_t begin(std::size_t i) const { return std::min(total, i * piece); }
+};
+
+}  // namespace
+
+template <class Real>
+void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
+             const Real* a, std::size_t lda, const Real* b, std::size_t ldb, const Real* start, Real* c,
+             std::size_t ldc) {
+    for (std::size_t i = 0; i < m; ++i) {
+        if (start == nullptr) {
+            std::fill_n(c + i * ldc, n, Real{0});
+        } else {
+            std::copy_n(start, n, c + i * ldc);
+        }
+    }
+    gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, Real{1}, c, ldc);
+}
+
+template <class Real>
+void tiled_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
+                const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
+                std::size_t ldc, AfterTile after) {
+    const bool small = m * n <= work_per_tile / std::max<std::size_t>(k, 1);
+    const Cut row_cut(m, small ? m : tile_rows);
+    const Cut column_cut(n, small ? n : tile_columns);
+    const std::size_t tiles = row_cut.count * column_cut.count;
+    parallel_slots(tiles, tiles, [&](std::size_t, std::size_t begin, std::size_t end) {
+        const BlasThreads one(1);
+        for (std::size_t t = begin; t < end; ++t) {
+            // Columns outside: neighbours in time share a tile of B, which is the larger operand.
+            const std::size_t i = t % row_cut.count;
+            const std::size_t j = t / row_cut.count;
+            Tile tile;
+            tile.row = row_cut.begin(i);
+            tile.rows = row_cut.begin(i + 1) - tile.row;
+            tile.column = column_cut.begin(j);
+            tile.columns = column_cut.begin(j + 1) - tile.column;
+            const Real* const from_a = a + (transpose_a == Transpose::no ? tile.row * lda : tile.row);
+            const Real* const from_b = b + (transpose_b == Transpose::no ? tile.column : tile.column * ldb);
+            Real* const to = c + tile.row * ldc + tile.column;
+            if (start.add) {
+                gemm(transpose_a, transpose_b, tile.rows, tile.columns, k, alpha, from_a, lda, from_b, ldb, Real{1}, to,
+                     ldc);
+            } else {
+                product(transpose_a, transpose_b, tile.rows, tile.columns, k, alpha, from_a, lda, from_b, ldb,
+                        start.row == nullptr ? nullptr : start.row + tile.column, to, ldc);
+            }
+            after(tile);
+        }
+    });
+}
+
+template <class Real>
+void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
+            std::size_t y_stride, AfterTile after) {
+    tiled_gemm(Transpose::no, part.in_out ? Transpose::no : Transpose::yes, rows, part.out, part.in, Real{1}, x,
+               part.in, model.at(part.weight), part.in_out ? part.out : part.in, Start<Real>{model.at(part.bias)},
+               y + part.offset, y_stride, after);
+}
+
+template <class Real>
+void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
+            std::size_t y_stride) {
+    linear(model, part, rows, x, y, y_stride, [](const Tile&) {});
+}
+
+template <class Real>
+void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, const Real* grad_y,
+                    std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients) {
+    const auto nothing = [](const Tile&) {};
+    const Real* const from = grad_y + part.offset;
+    tiled_gemm(Transpose::no, part.in_out ? Transpose::yes : Transpose::no, rows, part.in, part.out, Real{1}, from,
+               y_stride, model.at(part.weight), part.in_out ? part.out : part.in, Start<Real>{nullptr, add}, grad_x,
+               part.in, nothing);
+    Real* const weight = gradients.at(part.weight);
+    const Start<Real> add_to{nullptr, true};
+    if (part.in_out) {
+        tiled_gemm(Transpose::yes, Transpose::no, part.in, part.out, rows, Real{1}, x, part.in, from, y_stride, add_to,
+                   weight, part.out, nothing);
+    } else {
+        tiled_gemm(Transpose::yes, Transpose::no, part.out, part.in, rows, Real{1}, from, y_stride, x, part.in, add_to,
+                   weight, part.in, nothing);
+    }
+    if (part.bias != absent) {
+        Real* const bias = gradients.at(part.bias);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const Real* __restrict row = from + i * y_stride;
+            for (std::size_t k = 0; k < part.out; ++k) {
+                bias[k] += row[k];
+            }
+        }
+    }
+}
+
+#define FLYBALL_INSTANTIATE(Real)                                                                                      \
+    template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_t, Real, const Real*, std::size_t, \
+                          const Real*, std::size_t, const Real*, Real*, std::size_t);                                  \
+    template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, Real, const Real*,           \
+                             std::size_t, const Real*, std::size_t, Start<Real>, Real*, std::size_t, AfterTile);       \
+    template void linear(const Model<Real>&, const Linear&, std::size_t, const Real*, Real*, std::size_t, AfterTile);  \
+    template void linear(const Model<Real>&, const Linear&, std::size_t, const Real*, Real*, std::size_t);             \
+    template void linear_reverse(const Model<Real>&, const Linear&, std::size_t, const Real*, const Real*,             \
+                                 std::size_t, Real*, bool, Parameters<Real>&);
+FLYBALL_INSTANTIATE(float)
+FLYBALL_INSTANTIATE(double)
+#undef FLYBALL_INSTANTIATE
+
+}  // namespace flyball::model

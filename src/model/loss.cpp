@@ -1,0 +1,194 @@
+// The head of a language model: logits and the loss, in tiles and in blocks of rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+#include "model/layer_kernels.hpp"
+#include "model/linear.hpp"
+#include "model/pass.hpp"
+
+namespace flyball::model {
+
+namespace {
+
+constexpr std::size_t tile_rows = 256;
+constexpr std::size_t tile_columns = 768;
+constexpr std::size_t logits_at_once = std::size_t{1} << 24;  // numbers: 64 MB of floats
+
+std::size_t rows_at_once(std::size_t vocab) {
+    return std::clamp<std::size_t>(logits_at_once / vocab / 16 * 16, 16, 4096);
+}
+
+std::size_t check_targets(std::span<const std::int32_t> targets, std::size_t tokens, std::size_t vocab) {
+    std::size_t count = 0;
+    for (const std::int32_t target : targets) {
+        if (target != no_target && (target < 0 || static_cast<std::size_t>(target) >= vocab)) {
+            throw Error(ErrorKind::input, "model.loss", fmt::format("the target {}", target),
+                        fmt::format("a token id below {}", vocab));
+        }
+        count += target != no_target ? 1 : 0;
+    }
+    if (targets.size() != tokens) {
+        throw Error(ErrorKind::input, "model.loss", fmt::format("{} targets", targets.size()),
+                    fmt::format("{}", tokens));
+    }
+    return count;
+}
+
+void check_head(const Architecture& architecture) {
+    if (!architecture.has_head) {
+        throw Error(ErrorKind::input, "model.loss",
+                    fmt::format("a {} model without a language-model head", architecture.family), "a model with a head",
+                    "its hidden states and attention can be saved");
+    }
+}
+
+// Adds log-sum-exps without leaving the range: log(e^a + e^b).
+double log_add(double a, double b) {
+    if (std::isnan(a) || std::isnan(b)) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    const double high = std::max(a, b);
+    return high == -std::numeric_limits<double>::infinity() ? high : high + std::log1p(std::exp(-std::fabs(a - b)));
+}
+
+// The loss alone: a tile of logits lives in one thread's cache until its part of each row's sum is known.
+template <class Real>
+double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vector<Real>& readout,
+                  std::span<const std::int32_t> targets, std::size_t count) {
+    const std::size_t dim = model.architecture().dim;
+    const std::size_t vocab = model.architecture().vocab;
+    const Real* const head = model.at(model.layout().head);
+    const std::size_t row_tiles = (tokens + tile_rows - 1) / tile_rows;
+    const std::size_t column_tiles = (vocab + tile_columns - 1) / tile_columns;
+    std::vector<double> partial(tokens * column_tiles);
+    std::vector<double> at_target(tokens, 0.0);
+    const LayerKernels<Real>& kernels = layer_kernels<Real>();
+    const std::size_t tiles = row_tiles * column_tiles;
+    parallel_slots(tiles, tiles, [&](std::size_t slot, std::size_t, std::size_t) {
+        const BlasThreads one(1);
+        thread_local std::vector<Real> logits;
+        logits.resize(std::max(logits.size(), tile_rows * tile_columns));
+        const std::size_t row = slot % row_tiles * tile_rows;
+        const std::size_t column = slot / row_tiles * tile_columns;
+        const std::size_t rows = std::min(tile_rows, tokens - row);
+        const std::size_t columns = std::min(tile_columns, vocab - column);
+        product<Real>(Transpose::no, Transpose::yes, rows, columns, dim, Real{1}, readout.data() + row * dim, dim,
+                      head + column * dim, dim, nullptr, logits.data(), columns);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const Real* const values = logits.data() + i * columns;
+            partial[(row + i) * column_tiles + column / tile_columns] = kernels.log_sum_exp(columns, values);
+            const std::int32_t target = targets[row + i];
+            if (target != no_target && static_cast<std::size_t>(target) / tile_columns == column / tile_columns) {
+                at_target[row + i] = static_cast<double>(values[static_cast<std::size_t>(target) - column]);
+            }
+        }
+    });
+    double total = 0;
+    for (std::size_t i = 0; i < tokens; ++i) {
+        if (targets[i] == no_target) {
+            continue;
+        }
+        double sum = partial[i * column_tiles];
+        for (std::size_t j = 1; j < column_tiles; ++j) {
+            sum = log_add(sum, partial[i * column_tiles + j]);
+        }
+        total += sum - at_target[i];
+    }
+    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+}
+
+}  // namespace
+
+template <class Real>
+double Pass<Real>::loss(std::span<const std::int32_t> targets, const Taps<Real>& taps) const {
+    check_head(architecture_);
+    const std::size_t vocab = architecture_.vocab;
+    const std::size_t dim = architecture_.dim;
+    const std::size_t count = check_targets(targets, tokens_, vocab);
+    if (!taps.wants(Site::logits)) {
+        return tiled_loss(model_, tokens_, readout_, targets, count);
+    }
+    const LayerKernels<Real>& kernels = layer_kernels<Real>();
+    const std::size_t block = std::min(tokens_, rows_at_once(vocab));
+    std::vector<Real> logits(block * vocab);
+    double total = 0;
+    for (std::size_t row = 0; row < tokens_; row += block) {
+        const std::size_t rows = std::min(block, tokens_ - row);
+        tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim,
+                   model_.at(model_.layout().head), dim, Start<Real>{}, logits.data(), vocab, [](const Tile&) {});
+        taps.send({Site::logits, 0, 0, row, rows, 0, vocab, logits.data(), vocab});
+        for (std::size_t i = 0; i < rows; ++i) {
+            const std::int32_t target = targets[row + i];
+            if (target != no_target) {
+                const Real* const values = logits.data() + i * vocab;
+                total += kernels.log_sum_exp(vocab, values) - static_cast<double>(values[target]);
+            }
+        }
+    }
+    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+}
+
+template <class Real>
+double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Parameters<Real>& gradients, double weight,
+                                     const Taps<Real>& taps) {
+    check_head(architecture_);
+    const std::size_t vocab = architecture_.vocab;
+    const std::size_t dim = architecture_.dim;
+    const std::size_t count = check_targets(targets, tokens_, vocab);
+    const LayerKernels<Real>& kernels = layer_kernels<Real>();
+    const Real* const head = model_.at(model_.layout().head);
+    Real* const grad_head = gradients.at(model_.layout().head);
+    const std::size_t block = std::min(tokens_, rows_at_once(vocab));
+    std::vector<Real> logits(block * vocab);
+    std::vector<Real> grad_readout(tokens_ * dim);
+    std::vector<double> losses(tokens_, 0.0);
+    const double scale = count == 0 ? 0 : weight / static_cast<double>(count);
+    const auto nothing = [](const Tile&) {};
+    for (std::size_t row = 0; row < tokens_; row += block) {
+        const std::size_t rows = std::min(block, tokens_ - row);
+        tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim, head,
+                   dim, Start<Real>{}, logits.data(), vocab, nothing);
+        parallel_slots(rows, rows, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                Real* const values = logits.data() + i * vocab;
+                const std::int32_t target = targets[row + i];
+                if (target == no_target) {
+                    std::fill_n(values, vocab, Real{0});
+                    continue;
+                }
+                const double sum = kernels.log_sum_exp(vocab, values);
+                losses[row + i] = sum - static_cast<double>(values[target]);
+                if (std::isfinite(sum)) {
+                    kernels.exponentials(vocab, static_cast<Real>(sum), static_cast<Real>(scale), values);
+                    values[target] -= static_cast<Real>(scale);
+                } else {
+                    std::fill_n(values, vocab, std::numeric_limits<Real>::quiet_NaN());
+                }
+            }
+        });
+        tiled_gemm(Transpose::no, Transpose::no, rows, dim, vocab, Real{1}, logits.data(), vocab, head, dim,
+                   Start<Real>{}, grad_readout.data() + row * dim, dim, nothing);
+        tiled_gemm(Transpose::yes, Transpose::no, vocab, dim, rows, Real{1}, logits.data(), vocab,
+                   readout_.data() + row * dim, dim, Start<Real>{nullptr, true}, grad_head, dim, nothing);
+    }
+    backward(grad_readout.data(), gradients, taps);
+    double total = 0;
+    for (const double loss : losses) {
+        total += loss;
+    }
+    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+}
+
+#define FLYBALL_INSTANTIATE(Real)                                                                           \
+    template double Pass<Real>::loss(std::span<const std::int32_t>, const Taps<Real>&) const;               \
+    template double Pass<Real>::loss_and_backward(std::span<const std::int32_t>, Parameters<Real>&, double, \
+                                                  const Taps<Real>&);
+FLYBALL_INSTANTIATE(float)
+FLYBALL_INSTANTIATE(double)
+#undef FLYBALL_INSTANTIATE
+
+}  // namespace flyball::model

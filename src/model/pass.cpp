@@ -1,0 +1,188 @@
+#include "model/pass.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "model/tape.hpp"
+#include "scheme/row_kernels.hpp"
+
+namespace flyball::model {
+
+void check_length(const Architecture& architecture, std::size_t tokens) {
+    const bool unlimited = architecture.rope.scaling == Rope::Scaling::dynamic;
+    if (tokens == 0 || (tokens > architecture.positions && !unlimited)) {
+        throw Error(
+            ErrorKind::input, "model.forward", fmt::format("{} tokens", tokens),
+            fmt::format("from 1 to {}, the positions of this {} model", architecture.positions, architecture.family),
+            tokens == 0 ? "" : fmt::format("shorten the input, for example with --length {}", architecture.positions));
+    }
+}
+
+double memory_estimate(const Architecture& a, std::size_t tokens, Keep keep) {
+    const auto wide = static_cast<double>(a.ffn_dim * (a.gated ? 3 : 1));
+    const double inside = static_cast<double>(a.qkv_width() + a.query_width()) + wide;  // numbers a token, in a block
+    const auto streams = static_cast<double>(8 * a.dim);
+    double numbers = inside + streams;
+    if (keep != Keep::nothing) {
+        numbers += static_cast<double>((a.layers + 1) * 2 * a.dim) + 2 * inside;
+    }
+    if (keep == Keep::everything) {
+        numbers += static_cast<double>(a.layers) * (inside + static_cast<double>(a.ffn_dim + 6 * a.dim));
+    }
+    return 4 * static_cast<double>(tokens) * numbers + 64e6;
+}
+
+template <class Real>
+Pass<Real>::Pass(const Model<Real>& model, std::size_t tokens, Keep keep)
+    : model_(model),
+      architecture_(model.architecture()),
+      tokens_(tokens),
+      keep_(keep),
+      sub_layers_(model, tokens),
+      step_(model.program(), scheme::SubLayers::attention_and_ffn, tokens, model.architecture().dim) {
+    check_length(architecture_, tokens);
+    if (keep == Keep::nothing) {
+        return;
+    }
+    const std::size_t dim = architecture_.dim;
+    const std::size_t tapes = keep == Keep::everything ? architecture_.layers : 1;
+    for (std::size_t i = 0; i < tapes; ++i) {
+        tapes_.push_back(std::make_unique<Tape>(model.program(), tokens, dim));
+    }
+    readout_tape_ = std::make_unique<scheme::ReverseStep<Real>>(model.program(), scheme::SubLayers::attention_and_ffn,
+                                                                tokens, dim, scheme::ReversePart::readout);
+    kept_.assign(architecture_.layers + 1,
+                 std::vector<std::vector<Real>>(model.program().stream_count(), std::vector<Real>(tokens * dim)));
+}
+
+template <class Real>
+Pass<Real>::~Pass() = default;
+
+template <class Real>
+scheme::Environment Pass<Real>::environment(std::size_t layer) const {
+    return scheme::Environment::block(layer + 1, architecture_.layers, architecture_.dt, tokens_, architecture_.dim);
+}
+
+template <class Real>
+scheme::RowMap<Real> Pass<Real>::row_map(const NormPlace& place) const {
+    const scheme::Normaliser& norm = scheme::find_normaliser(architecture_.norm);
+    scheme::RowMap<Real> map;
+    map.function = norm.function;
+    map.eps = static_cast<Real>(architecture_.eps);
+    map.alpha = place.alpha == absent ? Real{1} : *model_.at(place.alpha);
+    map.shift = place.shift == absent ? Real{0} : *model_.at(place.shift);
+    map.gain = model_.at(place.gain);
+    map.bias = model_.at(place.bias);
+    return map;
+}
+
+template <class Real>
+scheme::BlockParameters<Real> Pass<Real>::block_parameters(const std::vector<NormPlace>& norms,
+                                                           const std::vector<int>& learned) const {
+    scheme::BlockParameters<Real> result;
+    for (const NormPlace& place : norms) {
+        result.norms.push_back(row_map(place));
+    }
+    for (const int parameter : learned) {
+        if (parameter == absent) {
+            result.learned.push_back({0.0});  // no coefficient of this block reads it
+            continue;
+        }
+        const Real* const values = model_.at(parameter);
+        const std::size_t size = model_.layout().parameters[static_cast<std::size_t>(parameter)].elements();
+        result.learned.emplace_back(values, values + size);
+    }
+    return result;
+}
+
+template <class Real>
+void Pass<Real>::embed(Real* out) const {
+    const std::size_t dim = architecture_.dim;
+    const Layout& layout = model_.layout();
+    const Real* const tokens = model_.at(layout.tokens);
+    const Real* const positions = model_.at(layout.positions);
+    const Real* const types = model_.at(layout.types);
+    for (std::size_t i = 0; i < tokens_; ++i) {
+        const Real* const token = tokens + static_cast<std::size_t>(ids_[i]) * dim;
+        for (std::size_t k = 0; k < dim; ++k) {
+            Real sum = token[k];
+            if (types != nullptr) {
+                sum += types[k];  // every token is of type 0
+            }
+            if (positions != nullptr) {
+                sum += positions[i * dim + k];
+            }
+            out[i * dim + k] = sum;
+        }
+    }
+}
+
+template <class Real>
+void Pass<Real>::show(Site site, std::size_t layer, const Real* data, const Taps<Real>& taps) const {
+    if (taps.wants(site, layer)) {
+        taps.send({site, layer, 0, 0, tokens_, 0, architecture_.dim, data, architecture_.dim});
+    }
+}
+
+template <class Real>
+void Pass<Real>::forward(std::span<const std::int32_t> ids, const Taps<Real>& taps) {
+    if (ids.size() != tokens_) {
+        throw Error(ErrorKind::input, "model.forward", fmt::format("{} tokens", ids.size()),
+                    fmt::format("{}", tokens_));
+    }
+    for (const std::int32_t id : ids) {
+        if (id < 0 || static_cast<std::size_t>(id) >= architecture_.vocab) {
+            throw Error(ErrorKind::input, "model.forward", fmt::format("the token id {}", id),
+                        fmt::format("a number from 0 to {}", architecture_.vocab - 1),
+                        "the vocabulary of this model is smaller");
+        }
+    }
+    ids_.assign(ids.begin(), ids.end());
+    const std::size_t dim = architecture_.dim;
+    std::vector<Real> x0(tokens_ * dim);
+    embed(x0.data());
+    if (architecture_.embedding_norm) {
+        const std::vector<Real> before = x0;
+        scheme::row_kernels<Real>().apply(row_map(model_.layout().embedding_norm), tokens_, dim, before.data(),
+                                          x0.data());
+    }
+    show(Site::embed, 0, x0.data(), taps);
+    if (keep_ == Keep::nothing) {
+        state_ = scheme::State<Real>::start(model_.program(), tokens_, dim, std::move(x0));
+        run_blocks(taps);
+    } else {
+        embedding_ = std::move(x0);
+        record_blocks(taps);
+    }
+    show(Site::readout, 0, readout_.data(), taps);
+}
+
+template <class Real>
+void Pass<Real>::run_blocks(const Taps<Real>& taps) {
+    const Layout& layout = model_.layout();
+    for (std::size_t l = 0; l < architecture_.layers; ++l) {
+        const BlockLayout& block = layout.blocks[l];
+        step_.layer(
+            environment(l), state_,
+            [&](scheme::SubLayer sub_layer, const Real* in, Real* out) {
+                sub_layers_.forward(l, sub_layer, in, out, room_, false, taps);
+            },
+            block_parameters(block.norms, block.learned));
+        show(Site::resid, l, state_.streams[0].data(), taps);
+    }
+    step_.readout(environment(architecture_.layers - 1), state_, readout_,
+                  block_parameters(layout.readout_norms, layout.readout_learned));
+}
+
+std::vector<std::int32_t> next_tokens(std::span<const std::int32_t> ids) {
+    std::vector<std::int32_t> targets(ids.size(), no_target);
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+        targets[i] = ids[i + 1];
+    }
+    return targets;
+}
+
+template class Pass<float>;
+template class Pass<double>;
+
+}  // namespace flyball::model

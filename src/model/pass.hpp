@@ -1,0 +1,106 @@
+// One sequence through a model, forward and in reverse.
+//
+//     x0 = embedding -> block 1 .. block L (the equation around the two sub-layers) -> readout -> head, loss
+//
+// Hidden states are named as Hugging Face names them: hidden 0 is the embedding, hidden l the stream x after block l,
+// and the last one is the readout (after the final norm, where the equation has one).
+//
+// Promises: the same bits at any number of threads; nothing of size tokens x tokens is kept; logits exist for a block
+// of rows at a time. NaN and infinity flow through to the result. A Pass serves one caller at a time; several may share
+// a Model, and a Pass called from inside parallel_slots runs in its thread alone.
+// Not here: batches (one Pass per sequence, in parallel), caches for generation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/model.hpp"
+#include "model/sub_layers.hpp"
+#include "model/taps.hpp"
+#include "scheme/reverse.hpp"
+#include "scheme/rows.hpp"
+
+namespace flyball::model {
+
+// What forward() leaves for backward().
+enum class Keep {
+    nothing,
+    inputs,      // the streams between blocks; backward computes each block again
+    everything,  // also what is inside blocks: a third less work, for short sequences and small models
+};
+
+inline constexpr std::int32_t no_target = -1;
+
+// Throws Error(input) when the model has no positions for so many tokens.
+void check_length(const Architecture& architecture, std::size_t tokens);
+
+// Bytes that a pass of so many tokens needs beside the parameters, in float and with the loss.
+double memory_estimate(const Architecture& architecture, std::size_t tokens, Keep keep);
+
+template <class Real>
+class Pass {
+  public:
+    // The model must outlive the pass; check_length holds.
+    Pass(const Model<Real>& model, std::size_t tokens, Keep keep = Keep::nothing);
+    ~Pass();
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
+
+    // ids: as many as the constructor was told, each below the vocabulary's size; otherwise Error(input).
+    void forward(std::span<const std::int32_t> ids, const Taps<Real>& taps = {});
+
+    const std::vector<Real>& readout() const { return readout_; }  // [tokens, dim]
+
+    // Mean of -log p(target) over the rows that have one, in nats; NaN when none has. Sends `logits` to the taps.
+    double loss(std::span<const std::int32_t> targets, const Taps<Real>& taps = {}) const;
+
+    // Adds the gradient of sum(readout * grad_readout) to `gradients`. After forward(), with Keep other than nothing.
+    // Taps: blocks.L.grad and embed.grad.
+    void backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps = {});
+
+    // The loss, and the gradient of weight * loss.
+    double loss_and_backward(std::span<const std::int32_t> targets, Parameters<Real>& gradients, double weight = 1,
+                             const Taps<Real>& taps = {});
+
+  private:
+    struct Tape;  // one block in reverse mode
+
+    scheme::Environment environment(std::size_t layer) const;
+    scheme::BlockParameters<Real> block_parameters(const std::vector<NormPlace>& norms,
+                                                   const std::vector<int>& learned) const;
+    scheme::RowMap<Real> row_map(const NormPlace& place) const;
+    void embed(Real* out) const;  // before the embedding's norm
+    void embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradients) const;
+    void run_blocks(const Taps<Real>& taps);
+    void record_blocks(const Taps<Real>& taps);
+    void record(Tape& tape, std::size_t layer, const std::vector<Real*>& out, const Taps<Real>& taps);
+    void add_norms(const std::vector<NormPlace>& places, const std::vector<int>& learned,
+                   const scheme::BlockGradients& from, Parameters<Real>& gradients) const;
+    std::vector<const Real*> inputs(std::size_t layer) const;
+    void show(Site site, std::size_t layer, const Real* data, const Taps<Real>& taps) const;
+
+    const Model<Real>& model_;
+    const Architecture& architecture_;
+    std::size_t tokens_;
+    Keep keep_;
+    std::vector<std::int32_t> ids_;
+    SubLayerRunner<Real> sub_layers_;
+    scheme::RowStep<Real> step_;
+    scheme::State<Real> state_;                         // Keep::nothing
+    CallRoom<Real> room_;                               // Keep::nothing
+    std::vector<Real> embedding_;                       // Keep other than nothing
+    std::vector<std::vector<std::vector<Real>>> kept_;  // [layers + 1][streams][tokens, dim]
+    std::vector<std::unique_ptr<Tape>> tapes_;
+    std::unique_ptr<scheme::ReverseStep<Real>> readout_tape_;
+    std::vector<Real> readout_;
+};
+
+// Targets of a language model: the id that follows, none for the last.
+std::vector<std::int32_t> next_tokens(std::span<const std::int32_t> ids);
+
+extern template class Pass<float>;
+extern template class Pass<double>;
+
+}  // namespace flyball::model

@@ -1,0 +1,176 @@
+// The recording forward pass and the way back.
+#include <cassert>
+
+#include "model/pass.hpp"
+#include "model/tape.hpp"
+#include "scheme/row_kernels.hpp"
+
+namespace flyball::model {
+
+template <class Real>
+std::vector<const Real*> Pass<Real>::inputs(std::size_t layer) const {
+    std::vector<const Real*> streams;
+    for (const std::vector<Real>& stream : kept_[layer]) {
+        streams.push_back(stream.data());
+    }
+    return streams;
+}
+
+template <class Real>
+void Pass<Real>::record(Tape& tape, std::size_t layer, const std::vector<Real*>& out, const Taps<Real>& taps) {
+    const BlockLayout& block = model_.layout().blocks[layer];
+    std::size_t call = 0;
+    tape.step.forward(environment(layer), inputs(layer), embedding_.data(), out,
+                      block_parameters(block.norms, block.learned),
+                      [&](scheme::SubLayer sub_layer, const Real* in, Real* to) {
+                          if (call == tape.calls.size()) {
+                              tape.calls.emplace_back();
+                          }
+                          sub_layers_.forward(layer, sub_layer, in, to, tape.calls[call++], true, taps);
+                      });
+}
+
+template <class Real>
+void Pass<Real>::record_blocks(const Taps<Real>& taps) {
+    const Layout& layout = model_.layout();
+    for (std::vector<Real>& stream : kept_[0]) {
+        stream = embedding_;
+    }
+    for (std::size_t l = 0; l < architecture_.layers; ++l) {
+        std::vector<Real*> out;
+        for (std::vector<Real>& stream : kept_[l + 1]) {
+            out.push_back(stream.data());
+        }
+        record(*tapes_[keep_ == Keep::everything ? l : 0], l, out, taps);
+        show(Site::resid, l, kept_[l + 1][0].data(), taps);
+    }
+    readout_.resize(tokens_ * architecture_.dim);
+    readout_tape_->forward(environment(architecture_.layers - 1), inputs(architecture_.layers), embedding_.data(),
+                           {readout_.data()}, block_parameters(layout.readout_norms, layout.readout_learned),
+                           [](scheme::SubLayer, const Real*, Real*) { assert(false && "a readout has no sub-layer"); });
+}
+
+template <class Real>
+void Pass<Real>::add_norms(const std::vector<NormPlace>& places, const std::vector<int>& learned,
+                           const scheme::BlockGradients& from, Parameters<Real>& gradients) const {
+    const auto add = [&](int parameter, const double* values, std::size_t count) {
+        if (parameter != absent) {
+            Real* const to = gradients.at(parameter);
+            for (std::size_t k = 0; k < count; ++k) {
+                to[k] += static_cast<Real>(values[k]);
+            }
+        }
+    };
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const scheme::NormGradient& norm = from.norms[i];
+        add(places[i].gain, norm.gain.data(), norm.gain.size());
+        add(places[i].bias, norm.bias.data(), norm.bias.size());
+        add(places[i].alpha, &norm.alpha, 1);
+        add(places[i].shift, &norm.shift, 1);
+    }
+    for (std::size_t i = 0; i < learned.size(); ++i) {
+        add(learned[i], from.learned[i].data(), from.learned[i].size());
+    }
+}
+
+template <class Real>
+void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps) {
+    assert(keep_ != Keep::nothing && !embedding_.empty() && "backward without a forward that keeps");
+    const Layout& layout = model_.layout();
+    const std::size_t numbers = tokens_ * architecture_.dim;
+    const std::size_t streams = kept_[0].size();
+    std::vector<Real> grad_embedding(numbers, Real{0});
+    std::vector<std::vector<Real>> above(streams, std::vector<Real>(numbers));
+    std::vector<std::vector<Real>> below = above;
+    std::vector<std::vector<Real>> unused;  // where a block that is computed again writes its result
+    if (keep_ == Keep::inputs) {
+        unused = above;
+    }
+    const auto pointers = [](std::vector<std::vector<Real>>& from) {
+        std::vector<Real*> result;
+        for (std::vector<Real>& stream : from) {
+            result.push_back(stream.data());
+        }
+        return result;
+    };
+    scheme::BlockGradients readout_gradients;
+    readout_tape_->backward({grad_readout}, pointers(above), grad_embedding.data(), readout_gradients,
+                            [](scheme::SubLayer, std::size_t, const Real*, const Real*, Real*) {
+                                assert(false && "a readout has no sub-layer");
+                            });
+    add_norms(layout.readout_norms, layout.readout_learned, readout_gradients, gradients);
+    for (std::size_t l = architecture_.layers; l-- > 0;) {
+        show(Site::grad, l, above[0].data(), taps);
+        Tape& tape = *tapes_[keep_ == Keep::everything ? l : 0];
+        if (keep_ == Keep::inputs) {
+            record(tape, l, pointers(unused), {});
+        }
+        scheme::BlockGradients block_gradients;
+        const std::vector<Real*> from = pointers(above);
+        tape.step.backward(
+            {from.begin(), from.end()}, pointers(below), grad_embedding.data(), block_gradients,
+            [&](scheme::SubLayer sub_layer, std::size_t call, const Real* in, const Real* grad_out, Real* grad_in) {
+                sub_layers_.reverse(l, sub_layer, in, grad_out, grad_in, tape.calls[call], gradients);
+            });
+        add_norms(layout.blocks[l].norms, layout.blocks[l].learned, block_gradients, gradients);
+        std::swap(above, below);
+    }
+    for (const std::vector<Real>& stream : above) {
+        for (std::size_t k = 0; k < numbers; ++k) {
+            grad_embedding[k] += stream[k];
+        }
+    }
+    show(Site::embed_grad, 0, grad_embedding.data(), taps);
+    embed_reverse(grad_embedding, gradients);
+}
+
+template <class Real>
+void Pass<Real>::embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradients) const {
+    const std::size_t dim = architecture_.dim;
+    const Layout& layout = model_.layout();
+    if (architecture_.embedding_norm) {
+        std::vector<Real> before(tokens_ * dim);
+        embed(before.data());
+        std::vector<Real> grad_in(tokens_ * dim, Real{0});
+        scheme::BlockGradients sums;
+        sums.norms.resize(1);
+        sums.norms[0].gain.assign(dim, 0);
+        sums.norms[0].bias.assign(dim, 0);
+        scheme::NormGradient& sum = sums.norms[0];
+        scheme::row_kernels<Real>().apply_reverse(row_map(layout.embedding_norm), tokens_, dim, before.data(),
+                                                  grad.data(), grad_in.data(),
+                                                  {sum.gain.data(), sum.bias.data(), &sum.alpha, &sum.shift});
+        add_norms({layout.embedding_norm}, {}, sums, gradients);
+        grad.swap(grad_in);
+    }
+    const auto add_row = [&](int parameter, std::size_t row, const Real* from) {
+        Real* const to = gradients.at(parameter) + row * dim;
+        for (std::size_t k = 0; k < dim; ++k) {
+            to[k] += from[k];
+        }
+    };
+    for (std::size_t i = 0; i < tokens_; ++i) {
+        const Real* const row = grad.data() + i * dim;
+        add_row(layout.tokens, static_cast<std::size_t>(ids_[i]), row);
+        if (layout.positions != absent) {
+            add_row(layout.positions, i, row);
+        }
+        if (layout.types != absent) {
+            add_row(layout.types, 0, row);
+        }
+    }
+}
+
+#define FLYBALL_INSTANTIATE(Real)                                                                       \
+    template std::vector<const Real*> Pass<Real>::inputs(std::size_t) const;                            \
+    template void Pass<Real>::record(Tape&, std::size_t, const std::vector<Real*>&, const Taps<Real>&); \
+    template void Pass<Real>::record_blocks(const Taps<Real>&);                                         \
+    template void Pass<Real>::add_norms(const std::vector<NormPlace>&, const std::vector<int>&,         \
+                                        const scheme::BlockGradients&, Parameters<Real>&) const;        \
+    template void Pass<Real>::embed_reverse(std::vector<Real>&, Parameters<Real>&) const;               \
+    template void Pass<Real>::backward(const Real*, Parameters<Real>&, const Taps<Real>&);
+FLYBALL_INSTANTIATE(float)
+FLYBALL_INSTANTIATE(double)
+#undef FLYBALL_INSTANTIATE
+
+}  // namespace flyball::model

@@ -1,0 +1,34 @@
+// Rotary positions (Su et al. 2021, arXiv:2104.09864) with the scalings of published models.
+//
+//     pair (i, i + dims/2) of a head at position p turns by the angle p * frequency_i,
+//     frequency_i = theta^(-2i/dims), changed by the scaling: linear, dynamic NTK, llama3, yarn (arXiv:2309.00071)
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/architecture.hpp"
+
+namespace flyball::model {
+
+// [dims/2]; `tokens` matters to dynamic scaling alone.
+std::vector<double> rope_frequencies(const Rope& rope, std::size_t tokens);
+
+// Cosines and sines for positions 0..tokens-1, [tokens, dims/2] each. Angles in float are formed as published models
+// form them, frequency and product rounded to float, so that logits agree at long range too.
+template <class Real>
+struct RopeTable {
+    RopeTable() = default;
+    RopeTable(const Rope& rope, std::size_t tokens);
+    std::size_t half = 0;
+    std::vector<Real> cosine;
+    std::vector<Real> sine;
+};
+
+// Turns `heads` heads of head_dim channels in each of the rows [begin, end) of x; `back` turns the other way, which is
+// the transpose: what reverse mode needs.
+template <class Real>
+void turn(const RopeTable<Real>& table, std::size_t begin, std::size_t end, std::size_t heads, std::size_t head_dim,
+          Real* x, std::size_t stride, bool back);
+
+}  // namespace flyball::model

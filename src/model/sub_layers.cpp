@@ -1,0 +1,190 @@
+#include "model/sub_layers.hpp"
+
+#include "model/layer_kernels.hpp"
+#include "model/linear.hpp"
+#include "scheme/row_machine.hpp"
+
+namespace flyball::model {
+
+namespace {
+
+// Rows shared among threads, in pieces that depend on sizes alone.
+template <class Body>
+void for_rows(std::size_t rows, std::size_t width, const Body& body) {
+    parallel_slots(rows, scheme::row_slots(rows, width), [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            body(i);
+        }
+    });
+}
+
+template <class Real>
+void turn_all(const RopeTable<Real>& table, const Architecture& a, std::size_t tokens, Real* qkv, bool back) {
+    if (table.half == 0) {
+        return;
+    }
+    for_rows(tokens, a.qkv_width(),
+             [&](std::size_t i) { turn(table, i, i + 1, a.heads + a.kv_heads, a.head_dim, qkv, a.qkv_width(), back); });
+}
+
+}  // namespace
+
+template <class Real>
+SubLayerRunner<Real>::SubLayerRunner(const Model<Real>& model, std::size_t tokens) : model_(model), tokens_(tokens) {
+    if (model.architecture().rope.dims > 0) {
+        rope_ = RopeTable<Real>(model.architecture().rope, tokens);
+    }
+}
+
+template <class Real>
+HeadsShape SubLayerRunner<Real>::heads(std::size_t layer) const {
+    const Architecture& a = model_.architecture();
+    return {tokens_, a.heads, a.kv_heads, a.head_dim, a.causal, a.window(layer), a.score_scale(layer)};
+}
+
+template <class Real>
+void SubLayerRunner<Real>::forward(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, Real* out,
+                                   CallRoom<Real>& room, bool keep, const Taps<Real>& taps) const {
+    const std::size_t dim = model_.architecture().dim;
+    const bool is_attention = sub_layer == scheme::SubLayer::attention;
+    const auto show = [&](Site site, const Real* data) {
+        if (taps.wants(site, layer)) {
+            taps.send({site, layer, 0, 0, tokens_, 0, dim, data, dim});
+        }
+    };
+    show(is_attention ? Site::attn_in : Site::ffn_in, in);
+    if (is_attention) {
+        attention(layer, in, out, room, taps);
+    } else {
+        feed_forward(layer, in, out, room, keep);
+    }
+    show(is_attention ? Site::attn_out : Site::ffn_out, out);
+}
+
+template <class Real>
+void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* out, CallRoom<Real>& room,
+                                     const Taps<Real>& taps) const {
+    const Architecture& a = model_.architecture();
+    const BlockLayout& block = model_.layout().blocks[layer];
+    const std::size_t width = a.qkv_width();
+    room.qkv.resize(tokens_ * width);
+    room.mixed.resize(tokens_ * a.query_width());
+    for (const Linear& part : block.qkv) {
+        linear(model_, part, tokens_, in, room.qkv.data(), width);
+    }
+    turn_all(rope_, a, tokens_, room.qkv.data(), false);
+    const auto show = [&](Site site, std::size_t offset, std::size_t columns) {
+        if (taps.wants(site, layer)) {
+            taps.send({site, layer, 0, 0, tokens_, 0, columns, room.qkv.data() + offset, width});
+        }
+    };
+    show(Site::query, 0, a.query_width());
+    show(Site::key, a.query_width(), a.key_width());
+    show(Site::value, a.query_width() + a.key_width(), a.key_width());
+    const auto send = [&](const WeightBlock<Real>& b) {
+        taps.send({Site::pattern, layer, b.head, b.first_row, b.rows, b.first_column, b.columns, b.data, b.stride});
+    };
+    const WeightSink<Real> sink(send);
+    attend(heads(layer), room.qkv.data(), room.mixed.data(), taps.wants(Site::pattern, layer) ? &sink : nullptr);
+    linear(model_, block.output, tokens_, room.mixed.data(), out, a.dim);
+}
+
+template <class Real>
+void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real* out, CallRoom<Real>& room,
+                                        bool keep) const {
+    const Architecture& a = model_.architecture();
+    const BlockLayout& block = model_.layout().blocks[layer];
+    const LayerKernels<Real>& kernels = layer_kernels<Real>();
+    const std::size_t width = a.gated ? 2 * a.ffn_dim : a.ffn_dim;
+    room.hidden.resize(tokens_ * width);
+    Real* activated = room.hidden.data();
+    if (a.gated || keep) {
+        room.activated.resize(tokens_ * a.ffn_dim);
+        activated = room.activated.data();
+    }
+    for (const Linear& part : block.ffn_in) {
+        linear(model_, part, tokens_, in, room.hidden.data(), width, [&](const Tile& tile) {
+            for (std::size_t i = tile.row; !a.gated && i < tile.row + tile.rows; ++i) {
+                const std::size_t at = i * width + tile.column;
+                kernels.activate(a.activation, tile.columns, room.hidden.data() + at, activated + at);
+            }
+        });
+    }
+    if (a.gated) {
+        for_rows(tokens_, width, [&](std::size_t i) {
+            const Real* const row = room.hidden.data() + i * width;
+            kernels.gate(a.activation, a.ffn_dim, row, row + a.ffn_dim, activated + i * a.ffn_dim);
+        });
+    }
+    linear(model_, block.ffn_out, tokens_, activated, out, a.dim);
+}
+
+template <class Real>
+void SubLayerRunner<Real>::reverse(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, const Real* grad_out,
+                                   Real* grad_in, const CallRoom<Real>& room, Parameters<Real>& gradients) {
+    if (sub_layer == scheme::SubLayer::attention) {
+        attention_reverse(layer, in, grad_out, grad_in, room, gradients);
+    } else {
+        feed_forward_reverse(layer, in, grad_out, grad_in, room, gradients);
+    }
+}
+
+template <class Real>
+void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, const Real* grad_out, Real* grad_in,
+                                             const CallRoom<Real>& room, Parameters<Real>& gradients) {
+    const Architecture& a = model_.architecture();
+    const BlockLayout& block = model_.layout().blocks[layer];
+    grad_narrow_.resize(tokens_ * std::max(a.query_width(), a.ffn_dim));
+    grad_wide_.resize(tokens_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
+    linear_reverse(model_, block.output, tokens_, room.mixed.data(), grad_out, a.dim, grad_narrow_.data(), false,
+                   gradients);
+    attend_reverse(heads(layer), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
+    turn_all(rope_, a, tokens_, grad_wide_.data(), true);
+    bool add = false;
+    for (const Linear& part : block.qkv) {
+        linear_reverse(model_, part, tokens_, in, grad_wide_.data(), a.qkv_width(), grad_in, add, gradients);
+        add = true;
+    }
+}
+
+template <class Real>
+void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* in, const Real* grad_out, Real* grad_in,
+                                                const CallRoom<Real>& room, Parameters<Real>& gradients) {
+    const Architecture& a = model_.architecture();
+    const BlockLayout& block = model_.layout().blocks[layer];
+    const LayerKernels<Real>& kernels = layer_kernels<Real>();
+    const std::size_t width = a.gated ? 2 * a.ffn_dim : a.ffn_dim;
+    const std::size_t f = a.ffn_dim;
+    grad_narrow_.resize(tokens_ * std::max(a.query_width(), a.ffn_dim));
+    grad_wide_.resize(tokens_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
+    linear_reverse(model_, block.ffn_out, tokens_, room.activated.data(), grad_out, a.dim, grad_narrow_.data(), false,
+                   gradients);
+    for_rows(tokens_, width, [&](std::size_t i) {
+        const Real* const g = grad_narrow_.data() + i * f;
+        const Real* const pre = room.hidden.data() + i * width;
+        Real* const to = grad_wide_.data() + i * width;
+        kernels.slope(a.activation, f, pre, to);
+        if (!a.gated) {
+            for (std::size_t k = 0; k < f; ++k) {
+                to[k] *= g[k];
+            }
+            return;
+        }
+        const Real* const up = pre + f;
+        kernels.activate(a.activation, f, pre, to + f);
+        for (std::size_t k = 0; k < f; ++k) {
+            to[k] *= g[k] * up[k];
+            to[f + k] *= g[k];
+        }
+    });
+    bool add = false;
+    for (const Linear& part : block.ffn_in) {
+        linear_reverse(model_, part, tokens_, in, grad_wide_.data(), width, grad_in, add, gradients);
+        add = true;
+    }
+}
+
+template class SubLayerRunner<float>;
+template class SubLayerRunner<double>;
+
+}  // namespace flyball::model

@@ -1,0 +1,56 @@
+// The two sub-layers of a block on one sequence: what the equation's f, attn and ffn compute.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/heads.hpp"
+#include "model/model.hpp"
+#include "model/rope.hpp"
+#include "model/taps.hpp"
+#include "scheme/syntax.hpp"
+
+namespace flyball::model {
+
+// What one call leaves behind for reverse mode; a forward pass alone reuses one for all calls.
+template <class Real>
+struct CallRoom {
+    std::vector<Real> qkv;        // [tokens, qkv_width], after rotary positions
+    std::vector<Real> mixed;      // [tokens, heads*head_dim]
+    std::vector<Real> hidden;     // [tokens, ffn_dim or 2*ffn_dim], before the activation
+    std::vector<Real> activated;  // [tokens, ffn_dim]
+};
+
+template <class Real>
+class SubLayerRunner {
+  public:
+    SubLayerRunner(const Model<Real>& model, std::size_t tokens);
+
+    // in, out: [tokens, dim]. `keep`: room will be needed by reverse().
+    void forward(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, Real* out, CallRoom<Real>& room,
+                 bool keep, const Taps<Real>& taps) const;
+
+    // grad_in is overwritten, gradients of parameters are added to.
+    void reverse(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, const Real* grad_out, Real* grad_in,
+                 const CallRoom<Real>& room, Parameters<Real>& gradients);
+
+  private:
+    HeadsShape heads(std::size_t layer) const;
+    void attention(std::size_t layer, const Real* in, Real* out, CallRoom<Real>& room, const Taps<Real>& taps) const;
+    void feed_forward(std::size_t layer, const Real* in, Real* out, CallRoom<Real>& room, bool keep) const;
+    void attention_reverse(std::size_t layer, const Real* in, const Real* grad_out, Real* grad_in,
+                           const CallRoom<Real>& room, Parameters<Real>& gradients);
+    void feed_forward_reverse(std::size_t layer, const Real* in, const Real* grad_out, Real* grad_in,
+                              const CallRoom<Real>& room, Parameters<Real>& gradients);
+
+    const Model<Real>& model_;
+    std::size_t tokens_;
+    RopeTable<Real> rope_;
+    std::vector<Real> grad_wide_;    // of qkv or hidden
+    std::vector<Real> grad_narrow_;  // of mixed or activated
+};
+
+extern template class SubLayerRunner<float>;
+extern template class SubLayerRunner<double>;
+
+}  // namespace flyball::model

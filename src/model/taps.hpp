@@ -1,0 +1,90 @@
+// Seeing what flows through a model while it runs, without keeping it.
+//
+//     embed                     x0                                       [tokens, dim]
+//     blocks.L.attn.in          what attention is given                  [tokens, dim]
+//     blocks.L.attn.query       after biases and rotary positions        [tokens, heads*head_dim]
+//     blocks.L.attn.key, .value                                          [tokens, kv_heads*head_dim]
+//     blocks.L.attn.pattern     softmax weights, one head at a time      [rows, columns] of [tokens, tokens]
+//     blocks.L.attn.out         after the output projection              [tokens, dim]
+//     blocks.L.ffn.in, .out                                              [tokens, dim]
+//     blocks.L.resid            the stream x after block L               [tokens, dim]
+//     readout                   what the head is given                   [tokens, dim]
+//     logits                    in blocks of rows                        [rows, vocab]
+//     blocks.L.grad             in reverse: the gradient of x after block L   [tokens, dim]
+//     embed.grad                in reverse: the gradient of x0           [tokens, dim]
+//
+// L counts from 0 and may be `*`. A consumer gets a view that is valid during the call. A pattern comes as blocks of
+// rows in rising order, with the columns that the mask leaves (zeros inside, all others are zero); different heads
+// may be sent at the same time from different threads, one head never is. All other taps come one at a time. A branch
+// that the equation multiplies by exactly 0 is not run and sends nothing.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flyball::model {
+
+enum class Site {
+    embed,
+    attn_in,
+    query,
+    key,
+    value,
+    pattern,
+    attn_out,
+    ffn_in,
+    ffn_out,
+    resid,
+    readout,
+    logits,
+    grad,
+    embed_grad
+};
+
+template <class Real>
+struct TapView {
+    Site site = Site::embed;
+    std::size_t layer = 0;
+    std::size_t head = 0;  // pattern alone
+    std::size_t first_row = 0;
+    std::size_t rows = 0;
+    std::size_t first_column = 0;
+    std::size_t columns = 0;
+    const Real* data = nullptr;
+    std::size_t stride = 0;
+
+    const Real* row(std::size_t i) const { return data + i * stride; }  // i < rows, counted from first_row
+    std::string name() const;
+};
+
+template <class Real>
+class Taps {
+  public:
+    using Consumer = std::function<void(const TapView<Real>&)>;
+
+    // Throws Error(usage) for a name that is not in the list above.
+    void add(std::string_view name, Consumer consumer);
+
+    bool wants(Site site, std::size_t layer = 0) const;
+    void send(const TapView<Real>& view) const;
+
+  private:
+    struct Entry {
+        Site site;
+        bool every_layer;
+        std::size_t layer;
+        Consumer consumer;
+        bool matches(Site s, std::size_t l) const { return site == s && (every_layer || layer == l); }
+    };
+    std::vector<Entry> entries_;
+};
+
+extern template struct TapView<float>;
+extern template struct TapView<double>;
+extern template class Taps<float>;
+extern template class Taps<double>;
+
+}  // namespace flyball::model

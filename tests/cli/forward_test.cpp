@@ -1,0 +1,137 @@
+// `flyball forward` as a user runs it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "core/json.hpp"
+#include "core/safetensors.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test {
+namespace {
+
+std::string golden(const std::string& name) {
+    return FLYBALL_SOURCE_DIR "/tests/model/golden/" + name;
+}
+
+std::string temporary(const std::string& name) {
+    return (std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string();
+}
+
+std::string ids_of(const std::string& name) {
+    std::string text;
+    for (const double id : SafeTensors::open(golden(name) + "/expected.safetensors").read<double>("ids")) {
+        text += (text.empty() ? "" : ",") + std::to_string(static_cast<int>(id));
+    }
+    return text;
+}
+
+TEST(Forward, JsonFollowsTheContract) {
+    const Outcome outcome = run_program("forward '" + golden("gpt2") + "' --ids " + ids_of("gpt2") + " --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    const Json json = parse_json(outcome.out, "out");
+    const double expected = SafeTensors::open(golden("gpt2") + "/expected.safetensors").read<double>("loss")[0];
+    EXPECT_NEAR(json.at("loss").get<double>(), expected, 1e-5 * expected);
+    EXPECT_EQ(json.at("tokens"), 19);
+    EXPECT_GT(json.at("seconds").get<double>(), 0);
+    EXPECT_EQ(json.at("model").at("family"), "gpt2");
+    EXPECT_EQ(json.at("model").at("equation"), "x + dt*f(norm(x)) | norm(x)");
+    EXPECT_EQ(json.at("model").at("layers"), 2);
+}
+
+TEST(Forward, SavesWhatTorchComputes) {
+    for (const char* name : {"gpt2", "llama3-bf16", "bert"}) {
+        const std::string file = temporary("saved.safetensors");
+        const std::string list = temporary("ids.txt");
+        std::ofstream(list) << "[" << ids_of(name) << "]\n";
+        const Outcome outcome =
+            run_program("forward '" + golden(name) + "' --ids '@" + list + "' --save '" + file + "'");
+        ASSERT_EQ(outcome.exit, 0) << outcome.err;
+        const SafeTensors saved = SafeTensors::open(file);
+        const SafeTensors expected = SafeTensors::open(golden(name) + "/expected.safetensors");
+        std::size_t compared = 0;
+        for (const std::string& tensor : expected.names()) {
+            if (tensor != "logits" && !tensor.starts_with("hidden") && !tensor.starts_with("attention")) {
+                continue;
+            }
+            ASSERT_EQ(saved.info(tensor).shape, expected.info(tensor).shape) << tensor;
+            EXPECT_EQ(saved.info(tensor).dtype, Dtype::f32);
+            const std::vector<float> a = saved.read<float>(tensor);
+            const std::vector<float> b = expected.read<float>(tensor);
+            float worst = 0;
+            float size = 0;
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                worst = std::max(worst, std::fabs(a[i] - b[i]));
+                size = std::max(size, std::fabs(b[i]));
+            }
+            EXPECT_LE(worst, 1e-4F * size) << name << " " << tensor;
+            ++compared;
+        }
+        EXPECT_EQ(saved.names().size(), compared) << "nothing more and nothing less";
+        std::filesystem::remove(file);
+        std::filesystem::remove(list);
+    }
+}
+
+TEST(Forward, AnEncoderHasNoLoss) {
+    const Outcome outcome = run_program("forward '" + golden("bert") + "' --ids 1,2,3 --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_TRUE(parse_json(outcome.out, "out").at("loss").is_null());
+}
+
+TEST(Forward, TextIsReadByTheModelsOwnTokenizer) {
+    const char* models = std::getenv("FLYBALL_TEST_MODELS");
+    if (models == nullptr || !std::filesystem::exists(std::string(models) + "/minilm-l6")) {
+        GTEST_SKIP() << "set FLYBALL_TEST_MODELS to a folder with minilm-l6 to run this test";
+    }
+    const std::string file = temporary("text.txt");
+    std::ofstream(file) << "the cat sat on the mat";
+    const Outcome outcome = run_program("forward '" + std::string(models) + "/minilm-l6' --json --text '" + file + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(parse_json(outcome.out, "out").at("tokens"), 8) << "six words, [CLS] and [SEP]";
+    std::filesystem::remove(file);
+}
+
+TEST(Forward, LengthTakesTheFirstTokens) {
+    const std::string base = "forward '" + golden("gpt2") + "' --json --ids ";
+    const Outcome cut = run_program(base + "1,2,3,4,5,6 --length 3");
+    const Outcome three = run_program(base + "1,2,3");
+    EXPECT_EQ(parse_json(cut.out, "cut").at("tokens"), 3);
+    EXPECT_EQ(parse_json(cut.out, "cut").at("loss"), parse_json(three.out, "three").at("loss"));
+}
+
+TEST(Forward, BadInputExitsTwoWithOneSentence) {
+    struct Case {
+        std::string arguments;
+        const char* part;
+    };
+    const std::string gpt2 = "'" + golden("gpt2") + "' ";
+    const std::vector<Case> cases = {
+        {"/nowhere --ids 1", "/nowhere"},
+        {gpt2, "neither --ids nor --text"},
+        {gpt2 + "--ids 1 --text x", "--ids and --text together"},
+        {gpt2 + "--text x", "tokenizer"},
+        {gpt2 + "--ids 1,x", "the token id 'x'"},
+        {gpt2 + "--ids 1,-2", "the token id '-2'"},
+        {gpt2 + "--ids ,", "no token ids"},
+        {gpt2 + "--ids @/nowhere", "/nowhere"},
+        {gpt2 + "--ids 99", "the token id 99"},
+        {gpt2 + "--ids 1 --what logits", "--what without --save"},
+        {gpt2 + "--ids 1 --save /tmp/x --what logit", "some of logits, hidden, attention"},
+        {gpt2 + "--ids 1 --save /nowhere/x.safetensors", "/nowhere"},
+        {gpt2 + "--ids 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "--length 32"},
+        {"'" + golden("bert") + "' --ids 1 --save /tmp/x --what logits", "without a language-model head"},
+    };
+    for (const Case& tried : cases) {
+        const Outcome outcome = run_program("forward " + tried.arguments);
+        EXPECT_EQ(outcome.exit, 2) << tried.arguments;
+        EXPECT_EQ(outcome.out, "") << tried.arguments;
+        EXPECT_NE(outcome.err.find(tried.part), std::string::npos) << outcome.err;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    }
+}
+
+}  // namespace
+}  // namespace flyball::cli::test

@@ -1,0 +1,271 @@
+// Checkpoints from strangers: every lie is one sentence, told before memory is taken.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "../core/support.hpp"
+#include "core/json.hpp"
+#include "support.hpp"
+#include "tiny.hpp"
+
+namespace flyball::model::test {
+namespace {
+
+using flyball::test::Caught;
+using flyball::test::error_of;
+using flyball::test::TemporaryFolder;
+
+struct Stored {
+    std::vector<std::size_t> shape;
+    std::vector<float> values;
+};
+
+// A golden checkpoint taken apart, to be spoilt and written again.
+struct Checkpoint {
+    explicit Checkpoint(const std::string& name) {
+        const std::filesystem::path folder = golden_folder() / name;
+        config = parse_json(read_text_file(folder / "config.json", 1 << 20), "config");
+        const SafeTensors file = SafeTensors::open_checkpoint(folder);
+        for (const std::string& tensor_name : file.names()) {
+            tensors[tensor_name] = {file.info(tensor_name).shape, file.read<float>(tensor_name)};
+        }
+    }
+    void write(const std::filesystem::path& folder) const {
+        std::ofstream(folder / "config.json") << dump_json(config, 1);
+        std::vector<TensorToWrite> list;
+        for (const auto& [name, stored] : tensors) {
+            list.push_back(tensor(name, stored.shape, std::span<const float>(stored.values)));
+        }
+        write_safetensors(folder / "model.safetensors", list);
+    }
+    Caught error() const {
+        const TemporaryFolder folder;
+        write(folder.path());
+        return error_of([&] { load_model(folder.path()); });
+    }
+    Json config;
+    std::map<std::string, Stored> tensors;
+};
+
+void expect_refused(const Checkpoint& checkpoint, std::string_view part) {
+    const Caught caught = checkpoint.error();
+    ASSERT_TRUE(caught.kind.has_value()) << "accepted, expected: " << part;
+    EXPECT_TRUE(caught.has(part)) << caught.text;
+    EXPECT_EQ(caught.text.find('\n'), std::string::npos) << caught.text;
+}
+
+TEST(Checkpoint, SurvivesBeingTakenApart) {
+    for (const char* name : {"gpt2", "llama-gqa", "bert"}) {
+        EXPECT_FALSE(Checkpoint(name).error().kind.has_value()) << name << ": " << Checkpoint(name).error().text;
+    }
+}
+
+TEST(Checkpoint, UnknownFamiliesAreNamedWithTheKnownOnes) {
+    Checkpoint checkpoint("gpt2");
+    checkpoint.config["model_type"] = "mamba";
+    expect_refused(checkpoint, "the model family 'mamba'");
+    expect_refused(checkpoint, "one of gpt2, llama, mistral, qwen2, bert");
+    checkpoint.config.erase("model_type");
+    expect_refused(checkpoint, "no model_type");
+    checkpoint.config["model_type"] = 3;
+    expect_refused(checkpoint, "expected a text");
+}
+
+TEST(Checkpoint, LiesOfTheConfigurationAreOneSentence) {
+    struct Lie {
+        const char* model;
+        const char* key;
+        Json value;
+        const char* part;
+    };
+    const std::vector<Lie> lies = {
+        {"gpt2", "n_embd", "24", "n_embd = '\"24\"'"},
+        {"gpt2", "n_embd", -24, "n_embd = '-24'"},
+        {"gpt2", "n_embd", 0, "n_embd = '0'"},
+        {"gpt2", "n_embd", 1e30, "n_embd"},
+        {"gpt2", "n_embd", 3000000, "dim = 3000000"},
+        {"gpt2", "n_embd", 2097150, "config.json"},
+        {"gpt2", "n_embd", nullptr, "no n_embd"},
+        {"gpt2", "n_embd", 25, "a multiple of the 3 heads"},
+        {"gpt2", "n_head", 0, "n_head = '0'"},
+        {"gpt2", "n_layer", 3, "all of the 3 blocks"},
+        {"gpt2", "n_layer", 1, "tensors"},
+        {"gpt2", "n_layer", 99999, "all of the 99999 blocks"},
+        {"gpt2", "n_layer", 1099511627776, "layers = 1099511627776"},
+        {"gpt2", "n_layer", true, "n_layer"},
+        {"gpt2", "n_inner", 97, "shape"},
+        {"gpt2", "n_positions", 33, "shape"},
+        {"gpt2", "vocab_size", 54, "shape"},
+        {"gpt2", "layer_norm_epsilon", "small", "layer_norm_epsilon"},
+        {"gpt2", "layer_norm_epsilon", -1, "eps = -1"},
+        {"gpt2", "activation_function", "tanh", "one of gelu"},
+        {"gpt2", "add_cross_attention", true, "add_cross_attention"},
+        {"gpt2", "tie_word_embeddings", "yes", "true or false"},
+        {"llama-gqa", "num_key_value_heads", 3, "divides"},
+        {"llama-gqa", "num_key_value_heads", 0, "num_key_value_heads"},
+        {"llama-gqa", "num_key_value_heads", 1, "shape"},
+        {"llama-gqa", "num_attention_heads", 5, "divides the heads"},
+        {"llama-gqa", "head_dim", 7, "even"},
+        {"llama-gqa", "head_dim", 4, "shape"},
+        {"llama-gqa", "rope_theta", 0, "rope_theta above 1"},
+        {"llama-gqa", "rope_scaling", "linear", "an object"},
+        {"llama-gqa", "rope_scaling", Json{{"rope_type", "longrope"}, {"factor", 2}}, "one of default, linear"},
+        {"llama-gqa", "rope_scaling", Json{{"rope_type", "linear"}, {"factor", -2}}, "factor at least 1"},
+        {"llama-gqa", "tie_word_embeddings", 1, "true or false"},
+        {"llama-gqa", "attention_bias", true, "q_proj.bias"},
+        {"bert", "position_embedding_type", "relative_key", "'absolute'"},
+        {"bert", "is_decoder", true, "is_decoder"},
+        {"bert", "type_vocab_size", 3, "shape"},
+    };
+    for (const Lie& lie : lies) {
+        Checkpoint checkpoint(lie.model);
+        checkpoint.config[lie.key] = lie.value;
+        SCOPED_TRACE(std::string(lie.model) + " " + lie.key + " = " + dump_json(lie.value));
+        expect_refused(checkpoint, lie.part);
+    }
+}
+
+TEST(Checkpoint, TensorsMustBeThoseOfTheConfiguration) {
+    Checkpoint missing("gpt2");
+    missing.tensors.erase("transformer.h.1.mlp.c_fc.bias");
+    expect_refused(missing, "no tensor 'transformer.h.1.mlp.c_fc.bias'");
+
+    Checkpoint extra("gpt2");
+    extra.tensors["transformer.h.0.attn.q_norm.weight"] = {{8}, std::vector<float>(8)};
+    expect_refused(extra, "'transformer.h.0.attn.q_norm.weight'");
+
+    Checkpoint turned("llama-gqa");
+    auto& matrix = turned.tensors.at("model.layers.0.mlp.down_proj.weight");
+    std::swap(matrix.shape[0], matrix.shape[1]);
+    expect_refused(turned, "the shape [36, 24] of tensor 'model.layers.0.mlp.down_proj.weight'");
+    expect_refused(turned, "[24, 36] by config.json");
+
+    Checkpoint headless("llama-gqa");
+    headless.config["architectures"] = {"LlamaForCausalLM"};
+    headless.tensors.erase("lm_head.weight");
+    expect_refused(headless, "lm_head.weight");
+}
+
+TEST(Checkpoint, WithoutAHeadIsAnEncoder) {
+    Checkpoint checkpoint("llama-gqa");
+    checkpoint.tensors.erase("lm_head.weight");
+    const TemporaryFolder folder;
+    checkpoint.write(folder.path());
+    const Model<float> model = load_model(folder.path());
+    EXPECT_FALSE(model.architecture().has_head);
+    Pass<float> pass(model, 3);
+    pass.forward(std::vector<std::int32_t>{1, 2, 3});
+    EXPECT_ERROR(pass.loss(std::vector<std::int32_t>{2, 3, no_target}), "without a language-model head");
+}
+
+TEST(Checkpoint, IntegersAreNoWeights) {
+    const Checkpoint checkpoint("bert");
+    const TemporaryFolder folder;
+    checkpoint.write(folder.path());
+    std::vector<TensorToWrite> list;
+    const std::vector<std::int64_t> whole(24, 1);
+    for (const auto& [name, stored] : checkpoint.tensors) {
+        list.push_back(name == "embeddings.LayerNorm.weight"
+                           ? tensor(name, stored.shape, std::span<const std::int64_t>(whole))
+                           : tensor(name, stored.shape, std::span<const float>(stored.values)));
+    }
+    write_safetensors(folder.path() / "model.safetensors", list);
+    EXPECT_ERROR(load_model(folder.path()), "of type I64");
+}
+
+TEST(Checkpoint, SpoiltFilesAreOneSentence) {
+    const Checkpoint checkpoint("gpt2");
+    const TemporaryFolder folder;
+    checkpoint.write(folder.path());
+    const std::string good = folder.get("model.safetensors");
+    const auto expect = [&](const std::string& contents, std::string_view part) {
+        folder.put("model.safetensors", contents);
+        const Caught caught = error_of([&] { load_model(folder.path()); });
+        ASSERT_TRUE(caught.kind.has_value()) << part;
+        EXPECT_TRUE(caught.has(part)) << caught.text;
+    };
+    expect(good.substr(0, good.size() - 5), "model.safetensors");
+    expect(good.substr(0, 100), "cut short");
+    expect(good + "more", "model.safetensors");
+    std::string huge = good;
+    const std::uint64_t length = 100'000'000'000ULL;
+    std::memcpy(huge.data(), &length, sizeof length);
+    expect(huge, "a header of 100000000000 bytes");
+    std::string overlap = good;
+    const std::size_t at = overlap.find("data_offsets\":[");
+    ASSERT_NE(at, std::string::npos);
+    overlap[overlap.find(']', at) - 1] = '9';
+    expect(overlap, "model.safetensors");
+
+    folder.put("model.safetensors", good);
+    folder.put("config.json", std::string(100'000, '['));
+    EXPECT_ERROR(load_model(folder.path()), "config.json");
+    folder.put("config.json", "[]");
+    EXPECT_ERROR(load_model(folder.path()), "no object");
+    folder.put("config.json", "{\"model_type\": \"gpt2\"");
+    EXPECT_ERROR(load_model(folder.path()), "config.json");
+    folder.put("config.json", "{\"model_type\": \"gpt2\"}");
+    EXPECT_ERROR(load_model(folder.path()), "no n_layer");
+    std::filesystem::remove(folder.path() / "config.json");
+    EXPECT_ERROR(load_model(folder.path()), "no config.json");
+    EXPECT_ERROR(load_model(folder.path() / "nowhere"), "no config.json");
+}
+
+TEST(Checkpoint, FloatsAreUsedWhereTheyAreMapped) {
+    const Model<float> model = load_model(golden_folder() / "gpt2");
+    const Model<float> half = load_model(golden_folder() / "gpt2-unscaled-f16");
+    EXPECT_EQ(model.dtype(), "F32");
+    EXPECT_EQ(half.dtype(), "F16");
+    // Tensors that lie side by side in the file lie side by side in memory.
+    const auto at = [&](const std::string& name) {
+        for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
+            if (model.layout().parameters[i].name == name) {
+                return model.at(static_cast<int>(i));
+            }
+        }
+        return static_cast<const float*>(nullptr);
+    };
+    const SafeTensors file = SafeTensors::open(golden_folder() / "gpt2" / "model.safetensors");
+    const auto* a = file.info("transformer.wte.weight").bytes.data();
+    const auto* b = file.info("transformer.ln_f.bias").bytes.data();
+    EXPECT_EQ(
+        reinterpret_cast<const std::byte*>(at("wte.weight")) - reinterpret_cast<const std::byte*>(at("ln_f.bias")),
+        a - b);
+}
+
+TEST(Checkpoint, NotANumberFlowsThroughToTheResult) {
+    for (const char* spoilt : {"transformer.h.0.attn.c_attn.weight", "transformer.h.1.mlp.c_fc.weight",
+                               "transformer.ln_f.weight", "transformer.wte.weight"}) {
+        for (const float poison : {std::nanf(""), INFINITY}) {
+            Checkpoint checkpoint("gpt2");
+            std::vector<float>& values = checkpoint.tensors.at(spoilt).values;
+            std::fill(values.begin(), values.end(), poison);
+            const TemporaryFolder folder;
+            checkpoint.write(folder.path());
+            const Model<float> model = load_model(folder.path());
+            const std::vector<std::int32_t> ids = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+            Pass<float> pass(model, ids.size(), Keep::inputs);
+            Parameters<float> gradients(model.layout());
+            pass.forward(ids);
+            EXPECT_TRUE(std::isnan(pass.loss(next_tokens(ids)))) << spoilt;
+            EXPECT_TRUE(std::isnan(pass.loss_and_backward(next_tokens(ids), gradients))) << spoilt;
+        }
+    }
+}
+
+TEST(Pass, RefusesWhatTheModelHasNoPlaceFor) {
+    const Model<float> model = load_model(golden_folder() / "gpt2");
+    EXPECT_ERROR(Pass<float>(model, 33), "33 tokens, expected from 1 to 32");
+    EXPECT_ERROR(Pass<float>(model, 33), "--length 32");
+    EXPECT_ERROR(Pass<float>(model, 0), "0 tokens");
+    Pass<float> pass(model, 2);
+    EXPECT_ERROR(pass.forward(std::vector<std::int32_t>{1, 53}), "the token id 53, expected a number from 0 to 52");
+    EXPECT_ERROR(pass.forward(std::vector<std::int32_t>{1, -1}), "the token id -1");
+    EXPECT_ERROR(pass.forward(std::vector<std::int32_t>{1, 2, 3}), "3 tokens");
+    EXPECT_ERROR(Pass<float>(load_model(golden_folder() / "llama-gqa"), 65), "65 tokens");
+}
+
+}  // namespace
+}  // namespace flyball::model::test

@@ -1,0 +1,152 @@
+// Reverse mode is the derivative of forward: finite differences in double for every scheme, norm and part.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/pass.hpp"
+#include "scheme/catalogue.hpp"
+#include "scheme/normaliser.hpp"
+#include "tiny.hpp"
+
+namespace flyball::model::test {
+namespace {
+
+double loss_of(const Model<double>& model) {
+    Pass<double> pass(model, tiny_ids.size());
+    pass.forward(tiny_ids);
+    return pass.loss(next_tokens(tiny_ids));
+}
+
+// One random direction for each parameter tensor.
+void expect_derivative(Model<double> model, Keep keep, const std::string& what) {
+    Parameters<double> gradients(model.layout());
+    Pass<double> pass(model, tiny_ids.size(), keep);
+    pass.forward(tiny_ids);
+    const double loss = pass.loss_and_backward(next_tokens(tiny_ids), gradients);
+    EXPECT_NEAR(loss, loss_of(model), 1e-12) << what;
+    ASSERT_TRUE(std::isfinite(loss)) << what;
+    double largest = 0;
+    for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
+        const ParameterSpec& spec = model.layout().parameters[i];
+        const int parameter = static_cast<int>(i);
+        double* const values = model.parameters()->at(parameter);
+        const std::vector<double> before(values, values + spec.elements());
+        const Random direction(77, i);
+        double predicted = 0;
+        for (std::size_t k = 0; k < before.size(); ++k) {
+            predicted += gradients.at(parameter)[k] * direction.normal(k);
+        }
+        const double step = 1e-5;
+        const auto moved = [&](double by) {
+            for (std::size_t k = 0; k < before.size(); ++k) {
+                values[k] = before[k] + by * direction.normal(k);
+            }
+            return loss_of(model);
+        };
+        // Fourth order: norms of short vectors are strongly curved.
+        const double measured = (8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step);
+        std::copy(before.begin(), before.end(), values);
+        EXPECT_NEAR(predicted, measured, 2e-8 + 2e-6 * std::fabs(measured)) << what << ": " << spec.name;
+        largest = std::max(largest, std::fabs(measured));
+    }
+    EXPECT_GT(largest, 1e-3) << what << ": nothing depends on anything";
+}
+
+TEST(Reverse, IsTheDerivativeForEverySchemeOfTheCatalogue) {
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        const std::string name(entry.name);
+        // detach( ) makes reverse mode differ from the derivative on purpose, except where its factor is 0.
+        const bool move = entry.equation.find("detach") == std::string_view::npos;
+        expect_derivative(tiny_model<double>(tiny_architecture(entry.equation), 5, move), Keep::inputs, name);
+        expect_derivative(tiny_model<double>(tiny_llama(entry.equation), 6, move), Keep::everything, name + " llama");
+    }
+}
+
+TEST(Reverse, IsTheDerivativeForEveryNorm) {
+    for (const scheme::Normaliser& norm : scheme::normalisers()) {
+        Architecture a = tiny_architecture("x + dt*norm(f(norm(x))) | norm(x)");
+        a.norm = norm.name;
+        a.embedding_norm = true;
+        a.eps = norm.eps;
+        expect_derivative(tiny_model<double>(a, 7), Keep::inputs, std::string(norm.name));
+    }
+}
+
+TEST(Reverse, IsTheDerivativeForEveryActivationAndMask) {
+    for (const Activation activation : {Activation::gelu, Activation::gelu_tanh, Activation::silu, Activation::relu}) {
+        for (const bool gated : {false, true}) {
+            Architecture a = tiny_architecture("norm(x + dt*f(x))");
+            a.activation = activation;
+            a.gated = gated;
+            a.causal = gated;
+            a.token_types = 2;
+            a.scale_by_layer = gated;
+            a.dt = 0.5;
+            expect_derivative(tiny_model<double>(a, 8), Keep::everything, name(activation));
+        }
+    }
+}
+
+TEST(Reverse, CallsOfOneSubLayerShareItsParameters) {
+    expect_derivative(tiny_model<double>(tiny_architecture("x + dt*f(x) + 0.5*f(norm(x) - x0) | norm(x)"), 9),
+                      Keep::inputs, "two calls");
+}
+
+// Adam's momentum and friends are built on this: gradients are added, not overwritten, and scaled by the weight.
+TEST(Reverse, AddsToTheGradientsItIsGiven) {
+    const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 3);
+    Pass<double> pass(model, tiny_ids.size(), Keep::inputs);
+    Parameters<double> once(model.layout());
+    Parameters<double> summed(model.layout());
+    pass.forward(tiny_ids);
+    pass.loss_and_backward(next_tokens(tiny_ids), once);
+    pass.loss_and_backward(next_tokens(tiny_ids), summed, 0.25);
+    pass.loss_and_backward(next_tokens(tiny_ids), summed, 1.75);
+    for (std::size_t i = 0; i < once.all().size(); ++i) {
+        ASSERT_NEAR(summed.all()[i], 2 * once.all()[i], 1e-12);
+    }
+}
+
+TEST(Reverse, ShowsTheGradientOfEveryStream) {
+    // d loss / d x after block l, by finite differences of the positions' table: x0 is moved directly there.
+    const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 4);
+    Pass<double> pass(model, tiny_ids.size(), Keep::inputs);
+    Parameters<double> gradients(model.layout());
+    std::vector<std::string> seen;
+    std::vector<double> embedding;
+    Taps<double> taps;
+    taps.add("blocks.*.grad", [&](const TapView<double>& view) { seen.push_back(view.name()); });
+    taps.add("embed.grad",
+             [&](const TapView<double>& view) { embedding.assign(view.data, view.data + view.rows * view.columns); });
+    pass.forward(tiny_ids);
+    pass.loss_and_backward(next_tokens(tiny_ids), gradients, 1, taps);
+    EXPECT_EQ(seen, (std::vector<std::string>{"blocks.3.grad", "blocks.2.grad", "blocks.1.grad", "blocks.0.grad"}));
+    const double* const positions = gradients.at(model.layout().positions);
+    for (std::size_t i = 0; i < embedding.size(); ++i) {
+        EXPECT_DOUBLE_EQ(embedding[i], positions[i]);
+    }
+}
+
+TEST(Reverse, FloatAgreesWithDouble) {
+    const Architecture a = tiny_llama("x + dt*norm(f(norm(x))) | norm(x)");
+    const Model<float> single = tiny_model<float>(a, 12);
+    const Model<double> twice = widened(single);
+    Parameters<float> gradients(single.layout());
+    Parameters<double> reference(twice.layout());
+    Pass<float> pass(single, tiny_ids.size(), Keep::inputs);
+    Pass<double> exact(twice, tiny_ids.size(), Keep::inputs);
+    pass.forward(tiny_ids);
+    exact.forward(tiny_ids);
+    EXPECT_NEAR(pass.loss_and_backward(next_tokens(tiny_ids), gradients),
+                exact.loss_and_backward(next_tokens(tiny_ids), reference), 1e-5);
+    double worst = 0;
+    double size = 0;
+    for (std::size_t i = 0; i < gradients.all().size(); ++i) {
+        worst = std::max(worst, std::fabs(static_cast<double>(gradients.all()[i]) - reference.all()[i]));
+        size = std::max(size, std::fabs(reference.all()[i]));
+    }
+    EXPECT_LT(worst, 1e-5 * size);
+}
+
+}  // namespace
+}  // namespace flyball::model::test
