@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <regex>
 
 #include "core/error.hpp"
@@ -301,6 +302,9 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         const double shrink = std::exp(-stream.log_length);
         const PlaneVector v{slopes[i].a * shrink, slopes[i].b * shrink};
         result[2 * i] = stream.direction.rate(frame, own, v, n_);
+        if (std::abs(result[2 * i]) < std::numeric_limits<double>::min()) {
+            result[2 * i] = 0;  // a subnormal number has lost its digits, and steps would follow its noise
+        }
         result[2 * i + 1] = stream.forgets_length ? 0 : dot(u, v, frame.metric);
         if (!std::isfinite(result[2 * i]) || !std::isfinite(result[2 * i + 1])) {
             problem_ = fmt::format("the velocity of {} is not finite", program_.stream_name(i));
