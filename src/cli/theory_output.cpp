@@ -183,6 +183,18 @@ std::vector<std::string> write_theory_figures(const std::filesystem::path& file,
     report::LineFigure velocity = lines(output, "Clustering velocity from the reduced law", "gamma'",
                                         [](const Point& point) { return point.velocity; });
     velocity.y.scale = report::Scale::log;
+    // An exponential law would push all the others to the top edge.
+    double largest = 0;
+    double smallest = HUGE_VAL;
+    for (const report::Series& series : velocity.series) {
+        for (const double value : series.y) {
+            largest = std::max(largest, value);
+            smallest = value > 0 ? std::min(smallest, value) : smallest;
+        }
+    }
+    if (smallest < 1e-20 * largest) {
+        velocity.y.min = 1e-20 * largest;
+    }
     report::write_figure(folder, name, gamma_figure(output));
     report::write_figure(folder, name + "-radius", radius);
     report::write_figure(folder, name + "-velocity", velocity);

@@ -9,13 +9,18 @@ using scheme::PlaneVector;
 
 namespace {
 
-constexpr double smallest_zeta = -300;   // exp(-300)^2 is still a normal number
+// exp(-300) times the largest and smallest coefficients is still a normal number. What counts is the component a, hence
+// the length: a raw stream may be long while a token's own share of it is not small.
+double floor_of(double log_length) {
+    return std::max(-300 - std::max(log_length, 0.0), -680.0);
+}
+
 constexpr double near_consensus = 1e-3;  // eta below: take its logarithm
 
 }  // namespace
 
 double Direction::eta() const {
-    return chart == Chart::zeta ? eta_sign * std::exp(std::max(value, smallest_zeta)) : value;
+    return chart == Chart::zeta ? eta_sign * std::exp(std::max(value, floor_of(log_length))) : value;
 }
 
 PlaneVector Direction::unit(double n) const {
@@ -107,17 +112,18 @@ Direction Direction::recharted(double n, bool may_take_log) const {
     return result;
 }
 
-double Direction::rate(double wedge, double n) const {
+double Direction::rate(const Frame& frame, bool own_frame, const PlaneVector& v, double n) const {
     const PlaneVector u = unit(n);
-    switch (chart) {
-        case Chart::rho:
-            return wedge / u.a / u.a;
-        case Chart::eta:
-            return -wedge / u.b / u.b;
-        case Chart::zeta:
-            break;
+    if (chart != Chart::rho && !own_frame) {
+        // (eta'/eta) = a'/a - b'/b: no product of small numbers.
+        const double relative = (v.a == 0 ? 0 : v.a / u.a) - v.b / u.b;
+        return chart == Chart::zeta ? relative : u.a == 0 ? v.a / u.b : value * relative;
     }
-    return -wedge / u.a / u.b;
+    const double wedge = (own_frame ? v.b : u.a * v.b - u.b * v.a) * frame.wedge();  // a b' - b a'
+    if (wedge == 0) {
+        return 0;
+    }
+    return chart == Chart::rho ? wedge / u.a / u.a : chart == Chart::eta ? -wedge / u.b / u.b : -wedge / u.a / u.b;
 }
 
 Frame Frame::of(const Direction& direction, double n) {

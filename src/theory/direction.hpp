@@ -15,15 +15,18 @@
 
 namespace flyball::theory {
 
+struct Frame;
+
 enum class Chart { rho, eta, zeta };
 
 struct Direction {
     Chart chart = Chart::rho;
     double value = 0;
-    double sign = 1;      // of a (rho) or of b (eta, zeta)
-    double eta_sign = 1;  // zeta only
+    double sign = 1;        // of a (rho) or of b (eta, zeta)
+    double eta_sign = 1;    // zeta only
+    double log_length = 0;  // zeta only: how long the vector is
 
-    double eta() const;  // eta, zeta; beyond the range of exp a tiny stand-in, where everything is linear in eta
+    double eta() const;  // eta, zeta; far down a tiny stand-in, where everything is linear in eta
     // The unit vector a e + b s.
     scheme::PlaneVector unit(double n) const;
     double cosine(double n) const;
@@ -38,8 +41,8 @@ struct Direction {
     static Direction of(const scheme::PlaneVector& x, double n, bool may_take_log);
     // The same direction in the chart that suits it now.
     Direction recharted(double n, bool may_take_log) const;
-    // d value/dt from the unit vector's a b' - b a', divided by the length.
-    double rate(double wedge, double n) const;
+    // d value/dt from x' = v |x|, both in the frame; in its own frame x is (1, 0) without rounding.
+    double rate(const Frame& frame, bool own_frame, const scheme::PlaneVector& v, double n) const;
 };
 
 struct Frame {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <regex>
 
 #include "core/error.hpp"
@@ -39,7 +40,7 @@ bool mentions_embedding(const Program& program) {
 }
 
 double length(const PlaneVector& x, double n) {
-    return std::sqrt(scheme::squared_length({x.a, x.b}, n));
+    return std::hypot(x.a * std::sqrt(1 - 1 / n), (x.a / n + x.b) * std::sqrt(n));  // squares would overflow at 1e154
 }
 
 double dot(const PlaneVector& x, const PlaneVector& y, double n) {
@@ -145,7 +146,7 @@ std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
     std::vector<Stream> streams = streams_;
     for (std::size_t i = 0; i < streams.size(); ++i) {
         streams[i].direction.value = y[2 * i];
-        streams[i].log_length = y[2 * i + 1];
+        streams[i].log_length = streams[i].direction.log_length = y[2 * i + 1];
     }
     return streams;
 }
@@ -191,13 +192,14 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
             problem_ = fmt::format("{} has no direction any more", program_.stream_name(i));
             return false;
         }
-        streams[i].log_length = std::log(size);
+        streams[i].log_length = streams[i].direction.log_length = std::log(size);
         // Where the direction stays, its number stays too: it may have more digits than the vector.
         const double before = length(x[i], n_);
         const double wedge = (projected[i].a / size) * (x[i].b / before) - (projected[i].b / size) * (x[i].a / before);
         const double scale = std::abs(x[i].a / before) * std::abs(x[i].b / before);
         if (!(std::abs(wedge) <= same * scale)) {
             streams[i].direction = Direction::of(projected[i], n_, may_take_log_);
+            streams[i].direction.log_length = streams[i].log_length;
         }
     }
     return true;
@@ -296,12 +298,13 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         } else if (!own) {
             standard = slopes;
         }
-        // In its own frame the stream is (1, 0), without rounding.
         const PlaneVector u = own ? PlaneVector{1, 0} : stream.direction.unit(n_);
         const double shrink = std::exp(-stream.log_length);
         const PlaneVector v{slopes[i].a * shrink, slopes[i].b * shrink};
-        const double wedge = (u.a * v.b - u.b * v.a) * frame.wedge();
-        result[2 * i] = wedge == 0 ? 0 : stream.direction.rate(wedge, n_);
+        result[2 * i] = stream.direction.rate(frame, own, v, n_);
+        if (std::abs(result[2 * i]) < std::numeric_limits<double>::min()) {
+            result[2 * i] = 0;  // a subnormal number has lost its digits, and steps would follow its noise
+        }
         result[2 * i + 1] = stream.forgets_length ? 0 : dot(u, v, frame.metric);
         if (!std::isfinite(result[2 * i]) || !std::isfinite(result[2 * i + 1])) {
             problem_ = fmt::format("the velocity of {} is not finite", program_.stream_name(i));
@@ -314,8 +317,8 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
 bool Flow::slope(double t, const Numbers& y, Numbers& result) {
     std::vector<Stream> streams = streams_of(y);
     for (const Stream& stream : streams) {
-        if (!(std::abs(stream.log_length) < 690)) {  // beyond the numbers a double has
-            problem_ = stream.log_length > 0 ? "the length grows beyond 1e299" : "the length shrinks below 1e-299";
+        if (!(std::abs(stream.log_length) < 645)) {  // beyond the numbers a double has
+            problem_ = stream.log_length > 0 ? "the length grows beyond 1e280" : "the length shrinks below 1e-280";
             return false;
         }
     }
@@ -325,12 +328,12 @@ bool Flow::slope(double t, const Numbers& y, Numbers& result) {
     return rates(t, streams, result);
 }
 
-void Flow::settle(double t, const Numbers& y) {
+bool Flow::settle(double t, const Numbers& y) {
     streams_ = streams_of(y);
     for (Stream& stream : streams_) {
         stream.direction = stream.direction.recharted(n_, may_take_log_);
     }
-    project(t, streams_);
+    return project(t, streams_);
 }
 
 // gamma' = (2/s) w (1-gamma)(1+(n-1)gamma) with w the weight of another token.

@@ -25,8 +25,9 @@ class Flow {
     Numbers numbers() const;
     bool slope(double t, const Numbers& y, Numbers& rates);
     void sizes(const Numbers& before, const Numbers& after, Numbers& size) const;
-    // Takes the numbers over after an accepted step: projects to the manifold and changes charts where needed.
-    void settle(double t, const Numbers& y);
+    // Takes the numbers over after an accepted step: projects to the manifold and changes charts where needed. False
+    // when that fails.
+    bool settle(double t, const Numbers& y);
 
     // What the readout shows at the settled state.
     Point point(double t);

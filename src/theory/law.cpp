@@ -46,7 +46,7 @@ Walk walk(const scheme::Program& program, const Settings& settings) {
     Walk result;
     const auto keep = [&](bool on_grid) {
         const Point point = track.point();
-        if (std::isnan(point.log_one_minus_gamma) || std::isnan(point.log_velocity)) {
+        if (!std::isfinite(point.radius) || std::isnan(point.log_one_minus_gamma) || std::isnan(point.log_velocity)) {
             result.stopped = "the readout is not a number";
             return false;
         }
@@ -255,7 +255,9 @@ Law classify(const Walk& walk, const Tail& tail) {
          last.log_rate + std::log(last.t) < -20)) {
         const bool still_moves = to_the_end && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
                                  tail.drift < fit && std::exp(last.log_rate) * last.t < 2 * std::abs(width);
-        return frozen(last.u, last.gamma, still_moves ? not_reached : walk.stopped);
+        Law law = frozen(last.u, last.gamma, still_moves ? not_reached : walk.stopped);
+        law.error = std::exp(-last.u) * std::max(std::abs(width), 1e-13) / std::max(std::abs(*law.limit), 1e-300);
+        return law;
     }
     const double p = tail.slope + 1;
     const double precision = to_the_end ? 1e-6 : 1e-3;
@@ -370,6 +372,9 @@ Law terminal_law(const scheme::Program& program, const Settings& settings) {
     }
     const Tail tail = tail_of(walked);
     Law law = classify(walked, tail);
+    if (law.kind != LawKind::frozen && law.kind != LawKind::other && !walked.stopped.empty()) {
+        law.note += (law.note.empty() ? "seen as far as numbers go: " : "; ") + walked.stopped;
+    }
     cross_check(law, walked, tail);
     return law;
 }

@@ -41,7 +41,10 @@ bool Track::step(double end) {
         origin_ = stop;
         offset_ = 0;
     }
-    flow_.settle(t(), y);
+    if (!flow_.settle(t(), y)) {
+        stopped_ = flow_.problem();
+        return false;
+    }
     if (t() == flow_.switches()[next_switch_]) {
         ++next_switch_;
         flow_.enter(t(), flow_.switches()[next_switch_]);

@@ -1,0 +1,157 @@
+// `flyball theory` as a user meets it: defaults, JSON contract, figures, wrong input.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test {
+namespace {
+
+TEST(Theory, AloneShowsTheSixSchemesOfThePaperWithTheirLaws) {
+    const Outcome outcome = run_program("theory");
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.err, "");
+    for (const char* part : {"post-ln", "pre-ln", "mix-ln", "peri-ln", "ngpt", "sqrt-scaling", "C exp(-2 t)", "C t^-3",
+                             "C t^-0.5 exp(-4 t^0.5)", "gamma'(0)", "t(0.99)"}) {
+        EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+    }
+}
+
+TEST(Theory, JsonFollowsTheContract) {
+    const Outcome outcome = run_program(
+        "theory --scheme sqrt-scaling --scheme pre-ln --equation 'norm(x + dt*f(x)*exp(-t))' --tokens 256 --beta 5 "
+        "--time 20 --samples 5 --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json document = parse_json(outcome.out, "json");
+    ASSERT_EQ(document["runs"].size(), 3U);
+    for (const Json& run : document["runs"]) {
+        for (const char* key : {"t", "gamma", "radius"}) {
+            ASSERT_EQ(run[key].size(), 5U) << key;
+        }
+        EXPECT_EQ(run["t"][0], 0.0);
+        EXPECT_EQ(run["t"][4], 20.0);
+        for (const char* key : {"law", "rate", "p", "exponent", "constant", "log_constant", "limit", "note"}) {
+            EXPECT_TRUE(run["terminal"].contains(key)) << key;
+        }
+        EXPECT_NEAR(run["initial_velocity"].get<double>(), 2 / (std::exp(5.0) + 255), 1e-15);
+    }
+    const Json& stretched = document["runs"][0]["terminal"];
+    EXPECT_EQ(stretched["law"], "stretched");
+    EXPECT_NEAR(stretched["rate"].get<double>(), 4, 1e-9);
+    EXPECT_NEAR(stretched["p"].get<double>(), 0.5, 1e-9);
+    EXPECT_TRUE(stretched["exponent"].is_null());
+    EXPECT_TRUE(stretched["limit"].is_null());
+    const Json& power = document["runs"][1]["terminal"];
+    EXPECT_EQ(power["law"], "power");
+    EXPECT_NEAR(power["exponent"].get<double>(), -3, 1e-9);
+    EXPECT_TRUE(power["rate"].is_null());
+    // C = 2 K r0^2, and K is there too, by quadrature.
+    EXPECT_NEAR(power["log_constant"].get<double>(), std::log(2.0) + document["log_consensus_constant"].get<double>(),
+                1e-9);
+    EXPECT_EQ(document["runs"][2]["scheme"], "equation");
+    EXPECT_EQ(document["runs"][2]["terminal"]["law"], "frozen");
+    EXPECT_LT(document["runs"][2]["terminal"]["limit"].get<double>(), 1);
+}
+
+TEST(Theory, AConstantThatOverflowsIsNullAndItsLogarithmIsNot) {
+    const Outcome outcome = run_program("theory --scheme post-ln --tokens 2 --beta 20 --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json terminal = parse_json(outcome.out, "json")["runs"][0]["terminal"];
+    EXPECT_EQ(terminal["law"], "exponential");
+    EXPECT_TRUE(terminal["constant"].is_null());
+    EXPECT_GT(terminal["log_constant"].get<double>(), 1e7);
+}
+
+TEST(Theory, ExtremeSettingsGiveNumbers) {
+    const Outcome outcome = run_program("theory --tokens 1000000 --beta 700 --time 1e100 --log-time --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    for (const Json& run : parse_json(outcome.out, "json")["runs"]) {
+        EXPECT_EQ(run["terminal"]["law"], "frozen") << run["scheme"];
+        for (const Json& gamma : run["gamma"]) {
+            ASSERT_TRUE(gamma.is_number()) << run["scheme"];
+            EXPECT_GE(gamma.get<double>(), 0);
+            EXPECT_LT(gamma.get<double>(), 1);
+        }
+    }
+}
+
+TEST(Theory, SeveralBetasAreHeadsAndSeveralCosinesAreColumns) {
+    const Outcome outcome =
+        run_program("theory --scheme post-ln --beta 1,4 --cosine 0.25 --cosine 0.75 --samples 3 --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json run = parse_json(outcome.out, "json")["runs"][0];
+    EXPECT_NEAR(run["initial_velocity"].get<double>(), 1 / (std::exp(1.0) + 31) + 1 / (std::exp(4.0) + 31), 1e-15);
+    ASSERT_EQ(run["time_to_cosine"].size(), 2U);
+    EXPECT_EQ(run["time_to_cosine"][1]["cosine"], 0.75);
+    EXPECT_GT(run["time_to_cosine"][1]["t"], run["time_to_cosine"][0]["t"]);
+}
+
+TEST(Theory, PlotsThreeFiguresAndTheirNumbers) {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("flyball-theory-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder);
+    const Outcome outcome = run_program("theory --scheme peri-ln --plot '" + (folder / "law.svg").string() + "'");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    for (const char* name :
+         {"law.svg", "law-radius.svg", "law-velocity.svg", "law.csv", "law-radius.csv", "law-velocity.csv"}) {
+        ASSERT_TRUE(std::filesystem::exists(folder / name)) << name;
+        EXPECT_NE(read_text_file(folder / name, 1 << 20).find("peri-ln"), std::string::npos) << name;
+    }
+    EXPECT_NE(outcome.out.find("law-velocity.svg"), std::string::npos);
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Theory, ReadsAConfigurationFile) {
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("flyball-theory-" + std::to_string(getpid()) + ".toml");
+    write_file_atomically(file, "[theory]\nscheme = [\"post-ln\"]\ntokens = 2\nbeta = 0\njson = true\n");
+    const Outcome outcome = run_program("theory --config '" + file.string() + "'");
+    std::filesystem::remove(file);
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NEAR(parse_json(outcome.out, "json")["runs"][0]["initial_velocity"].get<double>(), 1, 1e-15);
+}
+
+TEST(Theory, WrongInputGetsOneSentenceAndExitTwo) {
+    for (const char* flags : {"--tokens 0",
+                              "--tokens 1",
+                              "--tokens 2.5",
+                              "--tokens many",
+                              "--beta inf",
+                              "--beta nan",
+                              "--beta 1,,2",
+                              "--beta ''",
+                              "--r0 0",
+                              "--r0 -1",
+                              "--r0 nan",
+                              "--time 0",
+                              "--time -1",
+                              "--time 1e200",
+                              "--dim 3",
+                              "--samples 1",
+                              "--samples 1000000000",
+                              "--cosine 1",
+                              "--cosine x",
+                              "--scheme prenorm",
+                              "--scheme dyt",
+                              "--equation 'x + f(x)'",
+                              "--equation 'x + dt*tanh(f(x))'",
+                              "--equation 'x +'",
+                              "--plot law.png",
+                              "--plot .svg",
+                              "--plot /nowhere/at/all/law.svg"}) {
+        const Outcome outcome = run_program(std::string("theory ") + flags);
+        EXPECT_EQ(outcome.exit, 2) << flags;
+        EXPECT_EQ(outcome.out, "") << flags;
+        EXPECT_EQ(outcome.err.rfind("flyball: [", 0), 0U) << flags << ": " << outcome.err;
+        EXPECT_NE(outcome.err.find("expected"), std::string::npos) << flags << ": " << outcome.err;
+    }
+    EXPECT_NE(run_program("theory --scheme dyt").err.find("tanh(alpha*x)"), std::string::npos);
+    EXPECT_NE(run_program("theory --tokens 1").err.find("no cosine"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace flyball::cli::test
