@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "model/native.hpp"
 
 namespace flyball::model {
 
@@ -235,6 +236,7 @@ const std::vector<Family>& families() {
         {"mistral", "Mistral", llama_names(), read_llama_like},
         {"qwen2", "Qwen 2, 2.5", llama_names(), read_llama_like},
         {"bert", "BERT encoders", bert_names(), read_bert},
+        {"flyball", "trained by flyball", native_names(), read_native},
     };
     return table;
 }

@@ -1,7 +1,7 @@
 // Families of published models: how a config.json becomes an Architecture, and what its tensors are called.
 //
 // A family is a row of data; the transformer knows none of them. Supported as published on Hugging Face: gpt2 (with and
-// without biases), llama, mistral, qwen2, bert. Anything else is an Error that lists these.
+// without biases), llama, mistral, qwen2, bert; and what native.hpp writes. Anything else is an Error that lists these.
 #pragma once
 
 #include <functional>

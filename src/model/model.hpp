@@ -1,8 +1,8 @@
 // A transformer with its numbers: the architecture, the equation that wires it, and the parameters.
 //
 // Parameters come from a checkpoint (32-bit floats stay in the memory map, others are converted) or from an
-// initialisation; the latter are contiguous and may be changed. A Model is immutable otherwise and may be shared by
-// threads; pass.hpp runs it.
+// initialisation; the latter are contiguous and may be changed, and copies of a Model share them. A Model is immutable
+// otherwise and may be shared by threads; pass.hpp runs it.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,8 @@
 
 #include "../core/support.hpp"
 #include "core/json.hpp"
+#include "model/native.hpp"
+#include "scheme/catalogue.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
 
@@ -66,7 +68,7 @@ TEST(Checkpoint, UnknownFamiliesAreNamedWithTheKnownOnes) {
     Checkpoint checkpoint("gpt2");
     checkpoint.config["model_type"] = "mamba";
     expect_refused(checkpoint, "the model family 'mamba'");
-    expect_refused(checkpoint, "one of gpt2, llama, mistral, qwen2, bert");
+    expect_refused(checkpoint, "one of gpt2, llama, mistral, qwen2, bert, flyball");
     checkpoint.config.erase("model_type");
     expect_refused(checkpoint, "no model_type");
     checkpoint.config["model_type"] = 3;
@@ -253,6 +255,45 @@ TEST(Checkpoint, NotANumberFlowsThroughToTheResult) {
             EXPECT_TRUE(std::isnan(pass.loss_and_backward(next_tokens(ids), gradients))) << spoilt;
         }
     }
+}
+
+TEST(Checkpoint, ModelsOfOurOwnComeBackAsTheyWere) {
+    const TemporaryFolder folder;
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        for (const Architecture& architecture : {tiny_architecture(entry.equation), tiny_llama(entry.equation)}) {
+            const Model<float> model = tiny_model<float>(architecture, 31);
+            save_model(model, folder.path());
+            const Model<float> back = load_model(folder.path());
+            EXPECT_EQ(architecture_json(back.architecture()), architecture_json(architecture)) << entry.name;
+            Pass<float> pass(model, tiny_ids.size());
+            Pass<float> again(back, tiny_ids.size());
+            pass.forward(tiny_ids);
+            again.forward(tiny_ids);
+            EXPECT_EQ(pass.readout(), again.readout()) << entry.name;
+        }
+    }
+    EXPECT_ERROR(save_model(load_model(golden_folder() / "gpt2"), folder.path()), "a gpt2 model");
+}
+
+TEST(Checkpoint, ModelsOfOurOwnAreCheckedToo) {
+    const Model<float> model = tiny_model<float>(tiny_architecture("norm(x + dt*f(x))"), 32);
+    const Json good = architecture_json(model.architecture());
+    const TemporaryFolder folder;
+    const auto expect = [&](const char* key, const Json& value, std::string_view part) {
+        save_model(model, folder.path());
+        Json config = good;
+        config[key] = value;
+        folder.put("config.json", dump_json(config));
+        const Caught caught = error_of([&] { load_model(folder.path()); });
+        EXPECT_TRUE(caught.has(part)) << key << ": " << caught.text;
+    };
+    expect("equation", "norm(x + ", "[scheme.parse]");
+    expect("equation", nullptr, "no equation");
+    expect("norm", "batchnorm", "the unknown norm 'batchnorm'");
+    expect("windows", "all", "a list of whole numbers");
+    expect("heads", 3, "divides the heads");
+    expect("dt", "fast", "dt");
+    expect("equation", "x + dt*f(norm(x)) | norm(x)", "readout.norm.0.weight");
 }
 
 TEST(Pass, RefusesWhatTheModelHasNoPlaceFor) {
