@@ -10,147 +10,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "theory/theory.hpp"
-#include "theory/track.hpp"
+#include "theory/tail.hpp"
 
 namespace flyball::theory {
 
 namespace {
 
-constexpr double last_time = 1e100;
-constexpr int per_decade = 4;
-constexpr double fit = 0.01;             // what counts as a law
-constexpr double near_consensus = 0.02;  // 1 - gamma below: the law of the neighbourhood of consensus may show
+constexpr double fit = 0.01;  // what counts as a law
 
 constexpr const char* not_reached = "the law is not reached by t = 1e100; the limit given is gamma there";
-
-struct Sample {
-    double t;
-    double u;
-    double log_rate;  // log lambda; -inf when nothing moves
-    double log_velocity;
-    double log_s;
-    double gamma;
-    bool forward;  // gamma grows
-    bool on_grid;  // at 10^(k/4), not just where the integrator stepped
-};
-
-struct Walk {
-    std::vector<Sample> samples;
-    std::string stopped;     // why it ended before t = 1e100
-    bool underflow = false;  // 1 - gamma has become 0
-};
-
-Walk walk(const scheme::Program& program, const Settings& settings) {
-    Track track(program, settings);
-    Walk result;
-    const auto keep = [&](bool on_grid) {
-        const Point point = track.point();
-        if (!std::isfinite(point.radius) || std::isnan(point.log_one_minus_gamma) || std::isnan(point.log_velocity)) {
-            result.stopped = "the readout is not a number";
-            return false;
-        }
-        if (point.log_one_minus_gamma == -HUGE_VAL || (point.log_velocity == -HUGE_VAL && point.gamma == 1)) {
-            result.underflow = result.samples.empty() || result.samples.back().u < 1e4;
-            result.stopped =
-                result.underflow ? "" : fmt::format("1-gamma is beyond all numbers at t = {:.4g}", track.t());
-            return false;
-        }
-        result.samples.push_back({track.t(), -point.log_one_minus_gamma, point.log_rate, point.log_velocity,
-                                  track.log_speed_factor(point), point.gamma, point.velocity >= 0, on_grid});
-        return true;
-    };
-    if (!keep(false)) {
-        return result;
-    }
-    // Every accepted step and four fixed times a decade.
-    for (int k = -3 * per_decade; k <= 100 * per_decade; ++k) {
-        const double t = k == 100 * per_decade ? last_time : std::pow(10.0, static_cast<double>(k) / per_decade);
-        while (track.t() < t) {
-            if (!track.step(t)) {
-                result.stopped = fmt::format("{} at t = {:.4g}", track.stopped(), track.t());
-                return result;
-            }
-            if (!keep(track.t() == t)) {
-                return result;
-            }
-        }
-    }
-    return result;
-}
-
-// The last sample at or before t.
-const Sample& at(const std::vector<Sample>& samples, double t) {
-    const auto after = std::upper_bound(samples.begin(), samples.end(), t,
-                                        [](double value, const Sample& sample) { return value < sample.t; });
-    return after == samples.begin() ? samples.front() : *(after - 1);
-}
-
-struct Tail {
-    std::vector<Sample> samples;
-    double slope = 0;     // d log lambda/d log t at the end
-    double drift = 0;     // largest misfit of log lambda in the tail
-    double log_c = 0;     // lambda = c t^slope
-    double s_growth = 0;  // d log s/d log t
-    double s_drift = 0;
-    double slope_error = 0;  // what the slope changed by since one decade, or half the tail, earlier
-};
-
-// Slope at the end and misfit over the tail of a function of log t.
-template <class Get>
-void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, double& log_c, double& drift) {
-    const Sample& last = tail.back();
-    const double decade_before = std::max(last.t / 10, std::sqrt(tail.front().t) * std::sqrt(last.t));
-    const Sample& before = at(tail, decade_before);
-    slope = (get(last) - get(before)) / std::log(last.t / before.t);
-    log_c = get(last) - slope * std::log(last.t);
-    drift = 0;
-    for (const Sample& sample : tail) {
-        const double misfit = std::abs(get(sample) - log_c - slope * std::log(sample.t));
-        drift = misfit <= drift ? drift : misfit;  // keeps NaN
-    }
-}
-
-// When consensus came near; 0 if it never did.
-double arrival(const Walk& walk) {
-    for (const Sample& sample : walk.samples) {
-        if (sample.u > -std::log(near_consensus)) {
-            return sample.t;
-        }
-    }
-    return 0;
-}
-
-Tail tail_of(const Walk& walk) {
-    const std::vector<Sample>& all = walk.samples;
-    const Sample& last = all.back();
-    // The last third of log t, or what lies clearly after the arrival near consensus.
-    const double begin =
-        last.t > 10 ? std::min(std::max(std::pow(last.t, 2.0 / 3), 1e3 * arrival(walk)), last.t / 10) : last.t / 2;
-    Tail tail;
-    for (const Sample& sample : all) {
-        // Where 1 - gamma underflowed the law may be recent: half of the way that u came.
-        if (walk.underflow ? sample.u >= last.u / 2 : sample.t >= begin) {
-            tail.samples.push_back(sample);
-        }
-    }
-    if (tail.samples.size() >= 3) {
-        fit_power(
-            tail.samples, [](const Sample& s) { return s.log_rate; }, tail.slope, tail.log_c, tail.drift);
-        const Sample& middle =
-            at(tail.samples, std::max(last.t / 10, std::sqrt(tail.samples.front().t) * std::sqrt(last.t)));
-        const Sample& early = at(tail.samples, std::max(middle.t / 10, tail.samples.front().t));
-        const double slope_before =
-            early.t < middle.t ? (middle.log_rate - early.log_rate) / std::log(middle.t / early.t) : tail.slope;
-        tail.slope_error = std::abs(tail.slope - slope_before);
-        double ignored = 0;
-        fit_power(
-            tail.samples, [](const Sample& s) { return s.log_s; }, tail.s_growth, ignored, tail.s_drift);
-    } else {
-        tail.drift = HUGE_VAL;
-    }
-    return tail;
-}
 
 struct Estimate {
     double value = 0;
@@ -237,7 +105,7 @@ std::string slopes_note(const Walk& walk, const Tail& tail) {
     const Sample& last = walk.samples.back();
     std::string note = fmt::format("at t = {:.4g}: d log(gamma'/(1-gamma))/d log t = {:.5g}, 1-gamma = exp({:.6g})",
                                    last.t, tail.slope, -last.u);
-    const Sample& middle = at(walk.samples, std::sqrt(std::max(last.t, 1.0)));
+    const Sample& middle = sample_at(walk.samples, std::sqrt(std::max(last.t, 1.0)));
     if (tail.samples.size() >= 3 && std::isfinite(middle.log_rate) && std::isfinite(last.log_rate)) {
         note += fmt::format("; log(t gamma'/(1-gamma)) = {:.5g}, and {:.5g} at t = {:.4g}",
                             last.log_rate + std::log(last.t), middle.log_rate + std::log(middle.t), middle.t);
@@ -267,7 +135,7 @@ Law classify(const Walk& walk, const Tail& tail) {
         Law law = frozen(last.u + rest, last.gamma + std::exp(last.log_velocity + std::log(last.t)) / -p, walk.stopped);
         // The same from u alone, by Aitken's formula over the tail.
         const Sample& first = tail.samples.front();
-        const Sample& middle = at(tail.samples, std::sqrt(first.t) * std::sqrt(last.t));
+        const Sample& middle = sample_at(tail.samples, std::sqrt(first.t) * std::sqrt(last.t));
         const double d1 = middle.u - first.u;
         const double d2 = last.u - middle.u;
         const double other_rest = d1 > d2 && d2 > 0 ? d2 * d2 / (d1 - d2) : 0;

@@ -99,6 +99,7 @@ TEST(TerminalLaw, IsFoundForEquationsOfTheUser) {
         {.text = "norm(x + dt*f(x)*(t < 500 ? 1/(1+t) : 1))", .kind = LawKind::exponential, .rate = 2},
         {.text = "norm(x + dt*f(x)*(t < 500 ? 1 : 1/t))", .kind = LawKind::power, .exponent = -3},
         {.text = "o = f(x); x = norm(x + dt*o); y = y + dt*o | x", .kind = LawKind::exponential, .rate = 2},
+        {.text = "norm(x + dt*f(x)*(t < 500 ? 1 : 0))", .kind = LawKind::frozen},  // at 1 - gamma = e^-996
         {.text = "norm(x - dt*f(x))", .kind = LawKind::frozen},
         {.text = "norm(x + dt*(f(x) - x0))", .kind = LawKind::frozen},
         {.text = "x + dt*f(x)", .kind = LawKind::frozen},

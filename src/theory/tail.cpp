@@ -1,0 +1,116 @@
+#include "theory/tail.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "theory/track.hpp"
+
+namespace flyball::theory {
+
+namespace {
+
+constexpr int per_decade = 4;
+
+// Slope at the end and misfit over the tail of a function of log t.
+template <class Get>
+void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, double& log_c, double& drift) {
+    const Sample& last = tail.back();
+    const double decade_before = std::max(last.t / 10, std::sqrt(tail.front().t) * std::sqrt(last.t));
+    const Sample& before = sample_at(tail, decade_before);
+    slope = (get(last) - get(before)) / std::log(last.t / before.t);
+    log_c = get(last) - slope * std::log(last.t);
+    drift = 0;
+    for (const Sample& sample : tail) {
+        const double misfit = std::abs(get(sample) - log_c - slope * std::log(sample.t));
+        drift = misfit <= drift ? drift : misfit;  // keeps NaN
+    }
+}
+
+}  // namespace
+
+Walk walk(const scheme::Program& program, const Settings& settings) {
+    Track track(program, settings);
+    Walk result;
+    const auto keep = [&](bool on_grid) {
+        const Point point = track.point();
+        if (!std::isfinite(point.radius) || std::isnan(point.log_one_minus_gamma) || std::isnan(point.log_velocity)) {
+            result.stopped = "the readout is not a number";
+            return false;
+        }
+        if (point.log_one_minus_gamma == -HUGE_VAL) {
+            result.underflow = result.samples.empty() || result.samples.back().u < 1e4;
+            result.stopped =
+                result.underflow ? "" : fmt::format("1-gamma is beyond all numbers at t = {:.4g}", track.t());
+            return false;
+        }
+        result.samples.push_back({track.t(), -point.log_one_minus_gamma, point.log_rate, point.log_velocity,
+                                  track.log_speed_factor(point), point.gamma, point.velocity >= 0, on_grid});
+        return true;
+    };
+    if (!keep(false)) {
+        return result;
+    }
+    for (int k = -3 * per_decade; k <= 100 * per_decade; ++k) {
+        const double t = k == 100 * per_decade ? last_time : std::pow(10.0, static_cast<double>(k) / per_decade);
+        while (track.t() < t) {
+            if (!track.step(t)) {
+                result.stopped = fmt::format("{} at t = {:.4g}", track.stopped(), track.t());
+                return result;
+            }
+            if (!keep(track.t() == t)) {
+                return result;
+            }
+        }
+    }
+    return result;
+}
+
+const Sample& sample_at(const std::vector<Sample>& samples, double t) {
+    const auto after = std::upper_bound(samples.begin(), samples.end(), t,
+                                        [](double value, const Sample& sample) { return value < sample.t; });
+    return after == samples.begin() ? samples.front() : *(after - 1);
+}
+
+double arrival(const Walk& walk) {
+    for (const Sample& sample : walk.samples) {
+        if (sample.u > -std::log(near_consensus)) {
+            return sample.t;
+        }
+    }
+    return 0;
+}
+
+Tail tail_of(const Walk& walk) {
+    const std::vector<Sample>& all = walk.samples;
+    const Sample& last = all.back();
+    // The last third of log t, or what lies clearly after the arrival near consensus.
+    const double begin =
+        last.t > 10 ? std::min(std::max(std::pow(last.t, 2.0 / 3), 1e3 * arrival(walk)), last.t / 10) : last.t / 2;
+    Tail tail;
+    for (const Sample& sample : all) {
+        // Where 1 - gamma underflowed the law may be recent: half of the way that u came.
+        if (walk.underflow ? sample.u >= last.u / 2 : sample.t >= begin) {
+            tail.samples.push_back(sample);
+        }
+    }
+    if (tail.samples.size() >= 3) {
+        fit_power(
+            tail.samples, [](const Sample& s) { return s.log_rate; }, tail.slope, tail.log_c, tail.drift);
+        const Sample& middle =
+            sample_at(tail.samples, std::max(last.t / 10, std::sqrt(tail.samples.front().t) * std::sqrt(last.t)));
+        const Sample& early = sample_at(tail.samples, std::max(middle.t / 10, tail.samples.front().t));
+        const double slope_before =
+            early.t < middle.t ? (middle.log_rate - early.log_rate) / std::log(middle.t / early.t) : tail.slope;
+        tail.slope_error = std::abs(tail.slope - slope_before);
+        double ignored = 0;
+        fit_power(
+            tail.samples, [](const Sample& s) { return s.log_s; }, tail.s_growth, ignored, tail.s_drift);
+    } else {
+        tail.drift = HUGE_VAL;
+    }
+    return tail;
+}
+
+}  // namespace flyball::theory

@@ -1,0 +1,53 @@
+// A solution sampled to its end, and the power of t that its end follows. Internal to the terminal law (law.cpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "theory/theory.hpp"
+
+namespace flyball::theory {
+
+inline constexpr double last_time = 1e100;
+inline constexpr double near_consensus = 0.02;  // 1 - gamma below: the law of the neighbourhood of consensus may show
+
+// u = -log(1 - gamma), lambda = u'.
+struct Sample {
+    double t;
+    double u;
+    double log_rate;  // log lambda; -inf when nothing moves
+    double log_velocity;
+    double log_s;
+    double gamma;
+    bool forward;  // gamma grows
+    bool on_grid;  // at 10^(k/4), not just where the integrator stepped
+};
+
+struct Walk {
+    std::vector<Sample> samples;
+    std::string stopped;     // why it ended before t = 1e100
+    bool underflow = false;  // 1 - gamma has become 0
+};
+
+// Every accepted step and four fixed times a decade, to t = 1e100.
+Walk walk(const scheme::Program& program, const Settings& settings);
+
+// The last sample at or before t.
+const Sample& sample_at(const std::vector<Sample>& samples, double t);
+
+// When consensus came near; 0 if it never did.
+double arrival(const Walk& walk);
+
+struct Tail {
+    std::vector<Sample> samples;
+    double slope = 0;     // d log lambda/d log t at the end
+    double drift = 0;     // largest misfit of log lambda in the tail
+    double log_c = 0;     // lambda = c t^slope
+    double s_growth = 0;  // d log s/d log t
+    double s_drift = 0;
+    double slope_error = 0;  // what the slope changed by since one decade, or half the tail, earlier
+};
+
+Tail tail_of(const Walk& walk);
+
+}  // namespace flyball::theory
