@@ -33,8 +33,8 @@ struct Cell {
 
 std::vector<Cell> grid(const Context& context) {
     std::vector<Cell> cells;
-    for (const std::size_t n : {64, 256, 1024}) {
-        for (const std::size_t d : {32, 128, 512}) {
+    for (const std::size_t n : {64U, 256U, 1024U}) {
+        for (const std::size_t d : {32U, 128U, 512U}) {
             if (!context.quick || (n <= 256 && d <= 128)) {
                 cells.push_back({n, d});
             }

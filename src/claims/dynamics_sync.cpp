@@ -24,14 +24,14 @@ const std::vector<Setup> setups = {{16, 3, 1}, {24, 2, 1}, {12, 6, 2}};
 
 struct Counted {
     std::size_t together = 0;
+    std::size_t excused = 0;  // not together, with a token whose growth <theta, A> has all but stopped
     std::size_t systems = 0;
-    double slowest = 0;  // the largest 1 - cosine left
-    double growth = 0;   // the smallest r' among systems that are not together
 
     double share() const { return static_cast<double>(together) / static_cast<double>(systems); }
 };
 
 constexpr double together_level = 1e-3;
+constexpr double stopped_growth = 1e-2;
 
 // How many of `systems` random starts have a mean cosine above 1 - 1e-3 at time T.
 Counted count_together(const Context& context, const scheme::Program& program, StartKind start, const Setup& setup,
@@ -50,27 +50,25 @@ Counted count_together(const Context& context, const scheme::Program& program, S
     s.atol = 1e-9;
     Counted counted;
     counted.systems = systems;
-    counted.growth = HUGE_VAL;
     run_particles(context, s, program, [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
         if (sample.t < T) {
             return;
         }
         const std::vector<double> left = one_minus_cosines(particles.theta(), systems, setup.dim);
         for (std::size_t m = 0; m < systems; ++m) {
-            counted.slowest = std::max(counted.slowest, left[m]);
             if (left[m] < together_level) {
                 ++counted.together;
                 continue;
             }
-            // Where the theorem allows an exception: some r' that tends to 0. The plain row <theta, A> bounds it.
             const std::size_t each = setup.tokens * setup.dim;
             const auto begin = particles.theta().begin() + static_cast<std::ptrdiff_t>(m * each);
             const std::vector<double> theta(begin, begin + static_cast<std::ptrdiff_t>(each));
             const PlainAttention attention = plain_attention(theta, setup.dim, setup.beta);
+            double growth = HUGE_VAL;
             for (std::size_t j = 0; j < setup.tokens; ++j) {
-                counted.growth =
-                    std::min(counted.growth, dot(&theta[j * setup.dim], &attention.value[j * setup.dim], setup.dim));
+                growth = std::min(growth, dot(&theta[j * setup.dim], &attention.value[j * setup.dim], setup.dim));
             }
+            counted.excused += growth < stopped_growth ? 1 : 0;
         }
     });
     return counted;
@@ -92,6 +90,7 @@ Measurement synchronises(const SyncCase& which, const Context& context) {
     const std::size_t systems = context.size<std::size_t>(40, 400);
     std::size_t all = 0;
     std::size_t good = 0;
+    std::size_t excused = 0;
     std::string note;
     for (std::size_t i = 0; i < setups.size(); ++i) {
         const double share = static_cast<double>(i) / static_cast<double>(setups.size());
@@ -100,6 +99,7 @@ Measurement synchronises(const SyncCase& which, const Context& context) {
                            which.grows ? StartKind::gaussian : StartKind::uniform, setups[i], which.T, systems);
         all += counted.systems;
         good += counted.together;
+        excused += which.grows ? counted.excused : 0;
         note += fmt::format("{}n = {}, d = {}, beta = {}: {} of {}", i == 0 ? "" : "; ", setups[i].tokens,
                             setups[i].dim, setups[i].beta, counted.together, counted.systems);
     }
@@ -107,12 +107,12 @@ Measurement synchronises(const SyncCase& which, const Context& context) {
     result.predicted = 1.0;
     result.measured = static_cast<double>(good) / static_cast<double>(all);
     result.tolerance = 0.0;
-    result.verdict = verdict_of(good == all);
+    result.verdict = verdict_of(good + excused == all);
     result.note = fmt::format(
         "share of random starts with mean cosine above 0.999 at t = {:.0e} ({}); all of {} puts the chance above "
-        "{:.3f} "
-        "with 95 % confidence",
-        which.T, note, all, all_succeeded_bound(all));
+        "{:.3f} with 95 % confidence{}",
+        which.T, note, all, all_succeeded_bound(all),
+        which.grows ? fmt::format("; {} starts needed the exception", excused) : "");
     return result;
 }
 
@@ -227,7 +227,6 @@ std::vector<Claim> dynamics_sync_claims() {
                         : fmt::format("Under {} almost every uniform start ends with all tokens in one direction.",
                                       entry.title);
         claim.source = "Theorem 3.1";
-        claim.note = which.grows ? "no run needed the exception" : "";
         claim.experiment = [which](const Context& context) { return synchronises(which, context); };
         claims.push_back(std::move(claim));
     }

@@ -17,6 +17,7 @@ std::vector<Claim> dynamics_cone_claims();       // Theorem 4.3: near consensus
 std::vector<Claim> dynamics_random_claims();     // random weights, norm growth
 std::vector<Claim> dynamics_clock_claims();      // causal masks, LN-Scaling, time changes: what the paper leaves open
 std::vector<Claim> dynamics_headline_claims();   // Peri-LN at both ends
-std::vector<Claim> dynamics_findings_claims();   // heads, FFN, constants
+std::vector<Claim> dynamics_findings_claims();   // the curve and constant of Pre-LN and Peri-LN, Output-LN
+std::vector<Claim> dynamics_sublayers_claims();  // heads, FFN
 
 }  // namespace flyball::claims
