@@ -6,13 +6,12 @@
 // Without a folder: the 124M configuration of GPT-2 with random weights. share = operations / seconds / peak, where the
 // operations are those of the matrix products, half of the score matrix under the causal mask. bench/compare_model.py
 // runs it beside torch.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -85,10 +84,15 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// The largest resident size since the program started; getrusage would count the process that started it too.
 double peak_megabytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) / 1024;
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    double kilobytes = 0;
+    while (status >> word && word != "VmHWM:") {
+    }
+    status >> kilobytes;
+    return kilobytes / 1024;
 }
 
 }  // namespace

@@ -26,6 +26,12 @@ inline Lanes<Real> choose(typename LanesOf<Real>::Bits where, const Lanes<Real>&
     return (Lanes<Real>)(((Bits)yes & where) | ((Bits)no & ~where));
 }
 
+// Of a vector and itself: where it is NaN.
+template <class Real>
+inline typename LanesOf<Real>::Bits differs(const Lanes<Real>& a, const Lanes<Real>& b) {
+    return (typename LanesOf<Real>::Bits)(a != b);
+}
+
 // ---- softmax -------------------------------------------------------------------------------------------------------
 
 template <class Real>
@@ -47,7 +53,7 @@ void softmax(std::size_t count, Real* row) {
 #pragma GCC unroll 4
         for (std::size_t v = 0; v < V; ++v) {
             const Lanes<Real> x = load<Real>(row + k + v * W);
-            strange |= (Bits)(x != x);
+            strange |= differs<Real>(x, x);
             most[v] = larger(x, most[v]);
         }
     }
@@ -215,7 +221,7 @@ double log_sum_exp(std::size_t count, const Real* row) {
     std::size_t k = 0;
     for (; k + W <= count; k += W) {
         const Lanes<Real> x = load<Real>(row + k);
-        nan_lanes |= (Bits)(x != x);
+        nan_lanes |= differs<Real>(x, x);
         most = larger(x, most);
     }
     Real maximum = largest_of<Real>(most);
@@ -224,7 +230,7 @@ double log_sum_exp(std::size_t count, const Real* row) {
         strange = strange || nan_lanes[lane] != 0;
     }
     for (; k < count; ++k) {
-        strange = strange || row[k] != row[k];
+        strange = strange || __builtin_isnan(static_cast<double>(row[k]));
         maximum = row[k] > maximum ? row[k] : maximum;
     }
     if (strange || !(__builtin_fabs(static_cast<double>(maximum)) < __builtin_inf())) {

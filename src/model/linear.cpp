@@ -115,17 +115,21 @@ void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t ro
     }
 }
 
-#define FLYBALL_INSTANTIATE(Real)                                                                                      \
-    template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_t, Real, const Real*, std::size_t, \
-                          const Real*, std::size_t, const Real*, Real*, std::size_t);                                  \
-    template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, Real, const Real*,           \
-                             std::size_t, const Real*, std::size_t, Start<Real>, Real*, std::size_t, AfterTile);       \
-    template void linear(const Model<Real>&, const Linear&, std::size_t, const Real*, Real*, std::size_t, AfterTile);  \
-    template void linear(const Model<Real>&, const Linear&, std::size_t, const Real*, Real*, std::size_t);             \
-    template void linear_reverse(const Model<Real>&, const Linear&, std::size_t, const Real*, const Real*,             \
-                                 std::size_t, Real*, bool, Parameters<Real>&);
-FLYBALL_INSTANTIATE(float)
-FLYBALL_INSTANTIATE(double)
-#undef FLYBALL_INSTANTIATE
+template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_t, float, const float*, std::size_t,
+                      const float*, std::size_t, const float*, float*, std::size_t);
+template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, float, const float*, std::size_t,
+                         const float*, std::size_t, Start<float>, float*, std::size_t, AfterTile);
+template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t, AfterTile);
+template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t);
+template void linear_reverse(const Model<float>&, const Linear&, std::size_t, const float*, const float*, std::size_t,
+                             float*, bool, Parameters<float>&);
+template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*, std::size_t,
+                      const double*, std::size_t, const double*, double*, std::size_t);
+template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*,
+                         std::size_t, const double*, std::size_t, Start<double>, double*, std::size_t, AfterTile);
+template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t, AfterTile);
+template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t);
+template void linear_reverse(const Model<double>&, const Linear&, std::size_t, const double*, const double*,
+                             std::size_t, double*, bool, Parameters<double>&);
 
 }  // namespace flyball::model

@@ -183,12 +183,11 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
 }
 
-#define FLYBALL_INSTANTIATE(Real)                                                                           \
-    template double Pass<Real>::loss(std::span<const std::int32_t>, const Taps<Real>&) const;               \
-    template double Pass<Real>::loss_and_backward(std::span<const std::int32_t>, Parameters<Real>&, double, \
-                                                  const Taps<Real>&);
-FLYBALL_INSTANTIATE(float)
-FLYBALL_INSTANTIATE(double)
-#undef FLYBALL_INSTANTIATE
+template double Pass<float>::loss(std::span<const std::int32_t>, const Taps<float>&) const;
+template double Pass<float>::loss_and_backward(std::span<const std::int32_t>, Parameters<float>&, double,
+                                               const Taps<float>&);
+template double Pass<double>::loss(std::span<const std::int32_t>, const Taps<double>&) const;
+template double Pass<double>::loss_and_backward(std::span<const std::int32_t>, Parameters<double>&, double,
+                                                const Taps<double>&);
 
 }  // namespace flyball::model

@@ -161,16 +161,19 @@ void Pass<Real>::embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradie
     }
 }
 
-#define FLYBALL_INSTANTIATE(Real)                                                                       \
-    template std::vector<const Real*> Pass<Real>::inputs(std::size_t) const;                            \
-    template void Pass<Real>::record(Tape&, std::size_t, const std::vector<Real*>&, const Taps<Real>&); \
-    template void Pass<Real>::record_blocks(const Taps<Real>&);                                         \
-    template void Pass<Real>::add_norms(const std::vector<NormPlace>&, const std::vector<int>&,         \
-                                        const scheme::BlockGradients&, Parameters<Real>&) const;        \
-    template void Pass<Real>::embed_reverse(std::vector<Real>&, Parameters<Real>&) const;               \
-    template void Pass<Real>::backward(const Real*, Parameters<Real>&, const Taps<Real>&);
-FLYBALL_INSTANTIATE(float)
-FLYBALL_INSTANTIATE(double)
-#undef FLYBALL_INSTANTIATE
+template std::vector<const float*> Pass<float>::inputs(std::size_t) const;
+template void Pass<float>::record(Tape&, std::size_t, const std::vector<float*>&, const Taps<float>&);
+template void Pass<float>::record_blocks(const Taps<float>&);
+template void Pass<float>::add_norms(const std::vector<NormPlace>&, const std::vector<int>&,
+                                     const scheme::BlockGradients&, Parameters<float>&) const;
+template void Pass<float>::embed_reverse(std::vector<float>&, Parameters<float>&) const;
+template void Pass<float>::backward(const float*, Parameters<float>&, const Taps<float>&);
+template std::vector<const double*> Pass<double>::inputs(std::size_t) const;
+template void Pass<double>::record(Tape&, std::size_t, const std::vector<double*>&, const Taps<double>&);
+template void Pass<double>::record_blocks(const Taps<double>&);
+template void Pass<double>::add_norms(const std::vector<NormPlace>&, const std::vector<int>&,
+                                      const scheme::BlockGradients&, Parameters<double>&) const;
+template void Pass<double>::embed_reverse(std::vector<double>&, Parameters<double>&) const;
+template void Pass<double>::backward(const double*, Parameters<double>&, const Taps<double>&);
 
 }  // namespace flyball::model

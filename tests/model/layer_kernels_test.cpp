@@ -47,7 +47,7 @@ double definition(Activation activation, double x) {
 
 TYPED_TEST(Kernels, SoftmaxIsItsDefinition) {
     for (const Isa isa : this->isas()) {
-        for (const std::size_t count : {1, 2, 7, 8, 31, 32, 33, 63, 65, 200}) {
+        for (const std::size_t count : std::initializer_list<std::size_t>{1, 2, 7, 8, 31, 32, 33, 63, 65, 200}) {
             for (const double scale : {0.1, 3.0, 80.0}) {
                 std::vector<TypeParam> row = this->random(count, scale, count);
                 double total = 0;
@@ -91,7 +91,7 @@ TYPED_TEST(Kernels, SoftmaxKeepsNotANumber) {
 
 TYPED_TEST(Kernels, SoftmaxReverseIsTheTransposedJacobian) {
     for (const Isa isa : this->isas()) {
-        for (const std::size_t count : {1, 5, 16, 33}) {
+        for (const std::size_t count : std::initializer_list<std::size_t>{1, 5, 16, 33}) {
             std::vector<TypeParam> weights = this->random(padded(count), 1, 5);
             layer_kernels<TypeParam>(isa).softmax(count, weights.data());
             const std::vector<TypeParam> grad = this->random(count, 1, 6);
@@ -115,7 +115,7 @@ TYPED_TEST(Kernels, ActivationsAndTheirSlopesAreTheDefinitions) {
         const LayerKernels<TypeParam>& kernels = layer_kernels<TypeParam>(isa);
         for (const Activation activation :
              {Activation::gelu, Activation::gelu_tanh, Activation::silu, Activation::relu}) {
-            for (const std::size_t count : {1, 3, 8, 77}) {
+            for (const std::size_t count : std::initializer_list<std::size_t>{1, 3, 8, 77}) {
                 std::vector<TypeParam> x = this->random(count, 4, 7);
                 x[0] = static_cast<TypeParam>(-30);
                 std::vector<TypeParam> value(count);
@@ -150,7 +150,7 @@ TYPED_TEST(Kernels, ActivationsAndTheirSlopesAreTheDefinitions) {
 
 TYPED_TEST(Kernels, LogSumExpIsItsDefinition) {
     for (const Isa isa : this->isas()) {
-        for (const std::size_t count : {1, 6, 8, 100, 5000}) {
+        for (const std::size_t count : std::initializer_list<std::size_t>{1, 6, 8, 100, 5000}) {
             std::vector<TypeParam> row = this->random(count, 5, 11);
             double total = 0;
             for (const TypeParam x : row) {
