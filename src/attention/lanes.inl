@@ -136,8 +136,8 @@ struct ExpNumbers<double> {
 template <>
 struct ExpNumbers<float> {
     static constexpr int degree = 5;  // relative error 1.0e-7, below a unit in the last place
-    static constexpr float factor[6] = {1.0F,           0.693147004F,   0.240222439F,
-                                        0.0555073321F,  0.00967151299F, 0.00132647273F};
+    static constexpr float factor[6] = {1.0F,          0.693147004F,   0.240222439F,
+                                        0.0555073321F, 0.00967151299F, 0.00132647273F};
     static constexpr float rounder = 12582912.0F;  // 1.5 * 2^23
     static constexpr int mantissa = 23;
     static constexpr float lowest = -127;

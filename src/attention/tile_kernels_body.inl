@@ -15,6 +15,6 @@
 #include "attention/circle_sums.inl"
 
 template <class Real>
-constexpr TileKernels<Real> table = {exp_all<Real>, direct_rows<Real>, direct_tiles<Real>, ensemble<Real>,
-                                     fused_tiles<Real>, general_tiles<Real>, exponential_row<Real>,
-                                     sigmoid_row<Real>, circle_moments,      circle_sums};
+constexpr TileKernels<Real> table = {exp_all<Real>,     direct_rows<Real>,   direct_tiles<Real>,    ensemble<Real>,
+                                     fused_tiles<Real>, general_tiles<Real>, exponential_row<Real>, sigmoid_row<Real>,
+                                     circle_moments,    circle_sums};
