@@ -19,15 +19,15 @@ TEST(ReducedLaw, EqualsTheScalarEquationsOfNineSchemes) {
             const std::vector<Point> points = solve(named(name), settings, times);
             for (std::size_t i = 0; i < points.size(); ++i) {
                 const Json& row = rows[i];
-                const auto what = [&] { return fmt::format("{} n {} t {}", name, settings.tokens, times[i]); };
+                const std::string what = fmt::format("{} n {} t {}", name, settings.tokens, times[i]);
                 EXPECT_NEAR(points[i].log_one_minus_gamma, row["log_one_minus_gamma"].get<double>(),
                             2e-11 * std::max(1.0, -row["log_one_minus_gamma"].get<double>()))
-                    << what();
-                EXPECT_NEAR(points[i].radius / row["radius"].get<double>(), 1, 2e-11) << what();
+                    << what;
+                EXPECT_NEAR(points[i].radius / row["radius"].get<double>(), 1, 2e-11) << what;
                 EXPECT_NEAR(points[i].log_velocity, row["log_velocity"].get<double>(),
                             2e-11 * std::max(1.0, std::abs(row["log_velocity"].get<double>())))
-                    << what();
-                EXPECT_NEAR(points[i].gamma, -std::expm1(row["log_one_minus_gamma"].get<double>()), 1e-12) << what();
+                    << what;
+                EXPECT_NEAR(points[i].gamma, -std::expm1(row["log_one_minus_gamma"].get<double>()), 1e-12) << what;
                 ++compared;
             }
         }
