@@ -8,6 +8,7 @@
 #include "core/file.hpp"
 #include "core/json.hpp"
 #include "program.hpp"
+#include "sanitized.hpp"
 
 namespace flyball::cli::test {
 namespace {
@@ -130,15 +131,17 @@ TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
 
 TEST(Reproduce, AnInterruptTellsHowToGoOn) {
     const ReproduceFolder folder;
+    // --foreground: one signal to the program. Without it timeout also signals its group, and a second signal ends the
+    // program at once.
     const std::string slow =
         "reproduce --only dynamics-sync-post-ln --only dynamics-sync-ngpt --only dynamics-headline";
-    const Outcome outcome = run_program(slow + " --out " + folder.path(), "timeout -s INT 2");
+    const Outcome outcome = run_program(slow + " --out " + folder.path(), "timeout --foreground -s INT 2");
     EXPECT_EQ(outcome.exit, 124) << "timeout's own code";
     EXPECT_EQ(outcome.out, "");
     EXPECT_NE(outcome.err.find("--resume"), std::string::npos) << outcome.err;
     EXPECT_FALSE(std::filesystem::exists(folder / "claims.json"));
     EXPECT_TRUE(std::filesystem::exists(folder / "work"));
-    const Outcome alone = run_program(slow, "timeout --preserve-status -s INT 1");
+    const Outcome alone = run_program(slow, "timeout --foreground --preserve-status -s INT 1");
     EXPECT_EQ(alone.exit, 130);
     EXPECT_NE(alone.err.find("--out DIR"), std::string::npos) << alone.err;
 }
@@ -167,7 +170,8 @@ TEST(Reproduce, DoesNotDependOnTheNumberOfThreads) {
         "--only dynamics-causal-pre-ln --threads ";
     const auto measured = [](const Outcome& outcome) {
         std::string all;
-        for (const Json& claim : parse_json(outcome.out, "json")["claims"]) {
+        const Json document = parse_json(outcome.out, "json");
+        for (const Json& claim : document["claims"]) {
             all += dump_json(claim["measured"]) + dump_json(claim["note"]) + "\n";
         }
         return all;
@@ -176,14 +180,6 @@ TEST(Reproduce, DoesNotDependOnTheNumberOfThreads) {
 }
 
 // Sanitizers slow the ledger down by an order of magnitude; its parts run under them in tests/claims.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool sanitized = false;
-#endif
-
 TEST(Reproduce, TheQuickLedgerComesOutAsRecorded) {
     if (sanitized) {
         GTEST_SKIP() << "release build only";

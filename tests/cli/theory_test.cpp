@@ -69,7 +69,8 @@ TEST(Theory, AConstantThatOverflowsIsNullAndItsLogarithmIsNot) {
 TEST(Theory, ExtremeSettingsGiveNumbers) {
     const Outcome outcome = run_program("theory --tokens 1000000 --beta 700 --time 1e100 --log-time --json");
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
-    for (const Json& run : parse_json(outcome.out, "json")["runs"]) {
+    const Json document = parse_json(outcome.out, "json");
+    for (const Json& run : document["runs"]) {
         EXPECT_EQ(run["terminal"]["law"], "frozen") << run["scheme"];
         for (const Json& gamma : run["gamma"]) {
             ASSERT_TRUE(gamma.is_number()) << run["scheme"];
