@@ -22,7 +22,8 @@ dynamics::Record run_particles(const Context& context, const dynamics::Settings&
 
 std::vector<double> one_minus_cosines(const std::vector<double>& theta, std::size_t systems, std::size_t dim) {
     const std::size_t each = theta.size() / systems;
-    const auto tokens = static_cast<double>(each / dim);
+    const std::size_t rows = each / dim;
+    const auto tokens = static_cast<double>(rows);
     std::vector<double> result;
     for (std::size_t m = 0; m < systems; ++m) {
         const auto begin = theta.begin() + static_cast<std::ptrdiff_t>(m * each);
