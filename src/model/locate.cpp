@@ -66,7 +66,7 @@ fs::path snapshot(const fs::path& repository, const std::string& model) {
     if (fs::exists(reference, ignored)) {
         std::string revision = read_text_file(reference, 4096);
         revision.erase(revision.find_last_not_of(" \r\n\t") + 1);
-        const fs::path found = repository / "snapshots" / revision;
+        fs::path found = repository / "snapshots" / revision;
         if (is_name(revision) && is_folder(found)) {
             return found;
         }

@@ -72,19 +72,18 @@ constexpr char32_t count = leads * vowels * tails;
 }  // namespace hangul
 
 void decompose(char32_t point, std::vector<char32_t>& out) {
-    if (point < 0xC0) {
-        out.push_back(point);
-    } else if (point >= hangul::first && point < hangul::first + hangul::count) {
+    if (point >= hangul::first && point < hangul::first + hangul::count) {
         const char32_t index = point - hangul::first;
         out.push_back(hangul::lead + index / (hangul::vowels * hangul::tails));
         out.push_back(hangul::vowel + index / hangul::tails % hangul::vowels);
         if (index % hangul::tails != 0) {
             out.push_back(hangul::tail + index % hangul::tails);
         }
-    } else if (const Pair* const pair = find_entry(pairs, point); pair != nullptr) {
+    } else if (const Pair* const pair = point < 0xC0 ? nullptr : find_entry(pairs, point); pair != nullptr) {
         decompose(pair->first, out);
         decompose(pair->second, out);
-    } else if (const Singleton* const single = find_entry(singletons, point); single != nullptr) {
+    } else if (const Singleton* const single = point < 0x340 ? nullptr : find_entry(singletons, point);
+               single != nullptr) {
         decompose(single->becomes, out);
     } else {
         out.push_back(point);
