@@ -87,6 +87,7 @@ TEST(Checkpoint, LiesOfTheConfigurationAreOneSentence) {
         {"gpt2", "n_embd", -24, "n_embd = '-24'"},
         {"gpt2", "n_embd", 0, "n_embd = '0'"},
         {"gpt2", "n_embd", 1e30, "n_embd"},
+        {"gpt2", "n_embd", 24.0, "n_embd"},
         {"gpt2", "n_embd", 3000000, "dim = 3000000"},
         {"gpt2", "n_embd", 2097150, "config.json"},
         {"gpt2", "n_embd", nullptr, "no n_embd"},
