@@ -10,7 +10,6 @@
 namespace flyball::cli {
 
 using claims::Claim;
-using claims::Measurement;
 using claims::Value;
 
 std::string Reproduced::note() const {
