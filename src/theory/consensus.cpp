@@ -1,8 +1,22 @@
+#include <array>
 #include <cmath>
 
 #include "theory/theory.hpp"
 
 namespace flyball::theory {
+
+namespace {
+
+struct GaussPoint {
+    double node, weight;
+};
+// Gauss-Legendre with eight points on [-1, 1]: these and their mirror images.
+constexpr std::array<GaussPoint, 4> gauss_points = {{{0.18343464249564980494, 0.36268378337836198297},
+                                                     {0.52553240991632898582, 0.31370664587788728734},
+                                                     {0.79666647741362673959, 0.22238103445337447054},
+                                                     {0.96028985649753623168, 0.10122853629037625915}}};
+
+}  // namespace
 
 // log K = int_0^1 (e^{beta(1-g)} - 1)/((1-g)(1+(n-1)g)) dg. With w = 1 - g the integrand is
 //     expm1(beta w)/w / (n - (n-1) w),
@@ -10,10 +24,6 @@ namespace flyball::theory {
 // the pole away: dw/(n - (n-1)w) = dv/(n-1). Gauss-Legendre panels over v, halved until two levels agree.
 double log_consensus_constant(double tokens, double beta) {
     const double n = tokens;
-    constexpr double nodes[4] = {0.18343464249564980494, 0.52553240991632898582, 0.79666647741362673959,
-                                 0.96028985649753623168};
-    constexpr double weights[4] = {0.36268378337836198297, 0.31370664587788728734, 0.22238103445337447054,
-                                   0.10122853629037625915};
     const double end = std::log(n);  // v at w = 1
     const auto log_integrand = [&](double v) {
         const double w = -std::expm1(-v) * n / (n - 1);
@@ -41,9 +51,9 @@ double log_consensus_constant(double tokens, double beta) {
         for (int p = 0; p < panels; ++p) {
             const double half = end / panels / 2;
             const double centre = (2 * p + 1) * half;
-            for (int i = 0; i < 4; ++i) {
-                sum += half * weights[i] * std::exp(log_size(centre - half * nodes[i]) - top);
-                sum += half * weights[i] * std::exp(log_size(centre + half * nodes[i]) - top);
+            for (const GaussPoint& point : gauss_points) {
+                sum += half * point.weight * std::exp(log_size(centre - half * point.node) - top);
+                sum += half * point.weight * std::exp(log_size(centre + half * point.node) - top);
             }
         }
         return sum;
