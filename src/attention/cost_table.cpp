@@ -5,7 +5,7 @@
 
 namespace flyball::attention {
 
-// Measured by `flyball_bench_attention --cost-table` on one Zen 3 core (AVX2 and FMA): softmax without mask, unit
+// Measured by `flyball_bench_cost --table` on one Zen 3 core (AVX2 and FMA): softmax without mask, unit
 // vectors, identity weights, beta = cost_table_beta, n from 8 to 2048, d from 1 to 512; each line is the least-squares
 // fit of the relative errors. Only ratios between kernels matter.
 const std::vector<KernelCost>& cost_table() {

@@ -78,8 +78,8 @@ void expect_gradients(const Model<Real>& model, const SafeTensors& expected, Kee
 TEST_P(Golden, GradientsEqualTorch) {
     const Model<float> model = load_model(folder());
     const SafeTensors expected = SafeTensors::open(folder() / "expected.safetensors");
-    expect_gradients(model, expected, Keep::inputs, 2 * tolerance(model));
-    expect_gradients(model, expected, Keep::everything, 2 * tolerance(model));
+    expect_gradients(model, expected, Keep::inputs, tolerance(model));
+    expect_gradients(model, expected, Keep::everything, tolerance(model));
 }
 
 TEST_P(Golden, GradientsInDoubleEqualTorchToSinglePrecisionOfTheFile) {

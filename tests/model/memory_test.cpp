@@ -1,0 +1,76 @@
+// What a forward pass takes beyond the weights, read from the kernel's own account of this process.
+#include <atomic>
+#include <fstream>
+
+#include "model/pass.hpp"
+#include "sanitized.hpp"
+#include "support.hpp"
+
+namespace flyball::model::test {
+namespace {
+
+double megabytes(const std::string& key) {
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    double kilobytes = NAN;
+    while (status >> word) {
+        if (word == key + ":") {
+            status >> kilobytes;
+            break;
+        }
+    }
+    return kilobytes / 1024;
+}
+
+// VmHWM starts again from what is resident now.
+bool reset_peak() {
+    std::ofstream file("/proc/self/clear_refs");
+    file << "5" << std::flush;
+    return file.good();
+}
+
+// GPT-2 124M but for the number of blocks, which share their room.
+Architecture gpt2_small(std::size_t layers) {
+    Architecture a;
+    a.layers = layers;
+    a.dim = 768;
+    a.heads = a.kv_heads = 12;
+    a.head_dim = 64;
+    a.ffn_dim = 3072;
+    a.vocab = 50257;
+    a.positions = 1024;
+    a.learned_positions = true;
+    a.qkv_bias = a.output_bias = a.ffn_bias = a.norm_bias = true;
+    return a;
+}
+
+TEST(Memory, AForwardOfGpt2SizeWithAllStatisticsTakesLessThan300MegabytesBeyondTheWeights) {
+    if (sanitized || !reset_peak()) {
+        GTEST_SKIP() << "needs a kernel that lets a process reset its peak, and no sanitizer's own memory";
+    }
+    const std::size_t tokens = 1024;
+    std::vector<std::int32_t> ids(tokens, 11);
+    double taken[2] = {};
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Model<float> model = Model<float>::random(gpt2_small(1 + 2 * i), 1);
+        std::atomic<std::size_t> rows = 0;
+        Taps<float> taps;
+        taps.add("blocks.*.attn.pattern", [&rows](const TapView<float>& view) { rows += view.rows; });
+        taps.add("blocks.*.resid", [](const TapView<float>&) {});
+        const double before = megabytes("VmRSS");
+        ASSERT_TRUE(reset_peak());
+        Pass<float> pass(model, tokens);
+        pass.forward(ids, taps);
+        const double loss = pass.loss(next_tokens(ids));
+        taken[i] = megabytes("VmHWM") - before;
+        EXPECT_TRUE(std::isfinite(loss));
+        EXPECT_EQ(rows, model.architecture().layers * model.architecture().heads * tokens);
+        EXPECT_LT(taken[i], 300);
+        EXPECT_GT(taken[i], 10) << "the measurement sees the buffers of the pass";
+        EXPECT_LT(taken[i], memory_estimate(model.architecture(), tokens, Keep::nothing) / (1 << 20) + 40);
+    }
+    EXPECT_LT(taken[1] - taken[0], 20) << "blocks share their room";
+}
+
+}  // namespace
+}  // namespace flyball::model::test
