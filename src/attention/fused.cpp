@@ -83,7 +83,9 @@ class Fused final : public HeadKernel<Real> {
             const std::size_t begin = b * block_;
             const std::size_t end = std::min(begin + block_, padded_);
             const std::size_t filled = std::min(end, n);
-            std::copy(z + begin * d, z + filled * d, rows_.data() + begin * d);
+            const auto scale = static_cast<Real>(exponent.scale);
+            std::transform(z + begin * d, z + filled * d, rows_.data() + begin * d,
+                           [scale](Real x) { return scale * x; });
             std::fill(rows_.data() + filled * d, rows_.data() + end * d, Real{0});
             std::fill(offsets_.data() + begin, offsets_.data() + filled, static_cast<Real>(-exponent.shift));
             std::fill(offsets_.data() + filled, offsets_.data() + end, -std::numeric_limits<Real>::infinity());
@@ -116,7 +118,6 @@ class Fused final : public HeadKernel<Real> {
         job.block = block_;
         job.first = begin;
         job.last = end;
-        job.scale = static_cast<Real>(exponent.scale);
         // The slot touches no token beyond its last block.
         const std::size_t touched = std::min((last_block(slot) + 1) * block_, padded_);
         for (std::size_t p = 0; p < deep / NR; ++p) {

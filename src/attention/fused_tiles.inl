@@ -1,7 +1,7 @@
 // Symmetric attention by cache tiles. Included after lanes.inl.
 //
 // Legend: d dimension; NR columns and 6 rows of the micro-kernel; a pair of blocks (J, I <= J): rows i from I, columns
-// j from J. One tile of weights E_ij = 2^(scale <z_i, z_j> + offset_j) serves both triangles:
+// j from J. One tile of weights E_ij = 2^(<scale z_i, z_j> + offset_j) serves both triangles:
 //
 //     S_I += E z_J,   S_J += E' z_I,   and the sums of weights by row and by column.
 //
@@ -101,44 +101,89 @@ struct TileRange {
     std::size_t begin, size;
 };
 
-// Exponents of one strip of columns, [rows, NR], become weights; their sums by row and by column are added up. Two rows
-// at a time: independent chains enough to hide the latency of the exponential.
+// Two rows of scores [2][NR] become weights; their sums by row and by column are added up. Two rows at a time:
+// independent chains enough to hide the latency of the exponential.
 template <class Real>
-void fused_exponentials(const FusedTiles<Real>& job, TileRange rows, std::size_t column, bool diagonal, Real* weights) {
+[[gnu::always_inline]] inline void weigh_rows(Lanes<Real> (&e)[2 * micro_vectors<Real>],
+                                              const Lanes<Real> (&offset)[micro_vectors<Real>],
+                                              Lanes<Real> (&column_sums)[micro_vectors<Real>], Real* row_weights) {
+    constexpr std::size_t NR = micro_columns<Real>;
+    constexpr std::size_t V = micro_vectors<Real>;
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < V; ++v) {
+        e[v] += offset[v];
+        e[V + v] += offset[v];
+    }
+    exp2_lanes<Real, static_cast<int>(2 * V)>(e);
+    Lanes<Real> row_sums[2] = {e[0], e[V]};
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < V; ++v) {
+        column_sums[v] += e[v] + e[V + v];
+        if (v > 0) {
+            row_sums[0] += e[v];
+            row_sums[1] += e[V + v];
+        }
+    }
+    store<Real>(row_weights, load<Real>(row_weights) + row_sums[0]);
+    store<Real>(row_weights + NR / 2, load<Real>(row_weights + NR / 2) + row_sums[1]);
+}
+
+// Weights of one strip of columns, [rows, NR], from the coordinates [from, d) and what `weights` holds of those before.
+// Float scores become weights in registers; the longer exponential of double does better in a pass of its own, which
+// finds them in the first-level cache.
+template <class Real>
+void fused_strip(const FusedTiles<Real>& job, TileRange rows, std::size_t column, std::size_t from, bool diagonal,
+                 Real* weights) {
+    constexpr bool in_registers = sizeof(Real) == sizeof(float);
     constexpr std::size_t W = lane_count<Real>;
     constexpr std::size_t NR = micro_columns<Real>;
     constexpr std::size_t V = micro_vectors<Real>;
+    const std::size_t d = job.dim;
     const std::size_t step = job.block + NR;
-    const Lanes<Real> scale = all(job.scale);
+    const Real* strip = job.packed.strips + column * d;
     Lanes<Real> offset[V];
     Lanes<Real> column_sums[V];
     for (std::size_t v = 0; v < V; ++v) {
         offset[v] = load<Real>(job.offsets + column + v * W);
         column_sums[v] = all(Real{0});
     }
-    for (std::size_t i = 0; i < rows.size; i += 2) {
-        Real* first = weights + i * step;
-        Lanes<Real> e[2 * V];
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < V; ++v) {
-            e[v] = fma(load<Real>(first + v * W), scale, offset[v]);
-            e[V + v] = fma(load<Real>(first + step + v * W), scale, offset[v]);
-        }
-        exp2_lanes<Real, static_cast<int>(2 * V)>(e);
-        Lanes<Real> row_sums[2] = {e[0], e[V]};
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < V; ++v) {
-            store<Real>(first + v * W, e[v]);
-            store<Real>(first + step + v * W, e[V + v]);
-            column_sums[v] += e[v] + e[V + v];
-            if (v > 0) {
-                row_sums[0] += e[v];
-                row_sums[1] += e[V + v];
+    for (std::size_t i = 0; i < rows.size; i += micro_rows) {
+        MicroTile<Real> tile;
+        score_tile<Real>(tile, job.packed.rows + (rows.begin + i) * d, strip, d, from, d - from, weights + i * step,
+                         step);
+        if constexpr (in_registers) {
+#pragma GCC unroll 3
+            for (std::size_t r = 0; r < micro_rows; r += 2) {
+                Lanes<Real> e[2 * V];
+                for (std::size_t v = 0; v < V; ++v) {
+                    e[v] = tile[r][v];
+                    e[V + v] = tile[r + 1][v];
+                }
+                weigh_rows<Real>(e, offset, column_sums, job.row_weights + (rows.begin + i + r) * (NR / 2));
+                for (std::size_t v = 0; v < V; ++v) {
+                    tile[r][v] = e[v];
+                    tile[r + 1][v] = e[V + v];
+                }
             }
         }
-        Real* sums = job.row_weights + (rows.begin + i) * (NR / 2);
-        store<Real>(sums, load<Real>(sums) + row_sums[0]);
-        store<Real>(sums + NR / 2, load<Real>(sums + NR / 2) + row_sums[1]);
+        store_tile<Real>(tile, weights + i * step, step);
+    }
+    if constexpr (!in_registers) {
+        for (std::size_t i = 0; i < rows.size; i += 2) {
+            Real* first = weights + i * step;
+            Lanes<Real> e[2 * V];
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < V; ++v) {
+                e[v] = load<Real>(first + v * W);
+                e[V + v] = load<Real>(first + step + v * W);
+            }
+            weigh_rows<Real>(e, offset, column_sums, job.row_weights + (rows.begin + i) * (NR / 2));
+#pragma GCC unroll 4
+            for (std::size_t v = 0; v < V; ++v) {
+                store<Real>(first + v * W, e[v]);
+                store<Real>(first + step + v * W, e[V + v]);
+            }
+        }
     }
     if (!diagonal) {
         for (std::size_t v = 0; v < V; ++v) {
@@ -153,20 +198,21 @@ void fused_weights(const FusedTiles<Real>& job, TileRange rows, TileRange column
     constexpr std::size_t NR = micro_columns<Real>;
     const std::size_t d = job.dim;
     const std::size_t step = job.block + NR;
-    for (std::size_t from = 0; from < d; from += depth_step) {
-        const std::size_t count = d - from < depth_step ? d - from : depth_step;
+    std::size_t from = 0;
+    for (; from + depth_step < d; from += depth_step) {
         for (std::size_t j = 0; j < columns.size; j += NR) {
             const Real* strip = job.packed.strips + (columns.begin + j) * d;
             for (std::size_t i = 0; i < rows.size; i += micro_rows) {
                 MicroTile<Real> tile;
                 Real* scores = job.weights + i * step + j;
-                score_tile<Real>(tile, job.packed.rows + (rows.begin + i) * d, strip, d, from, count, scores, step);
+                score_tile<Real>(tile, job.packed.rows + (rows.begin + i) * d, strip, d, from, depth_step, scores,
+                                 step);
                 store_tile<Real>(tile, scores, step);
             }
-            if (from + count == d) {
-                fused_exponentials<Real>(job, rows, columns.begin + j, diagonal, job.weights + j);
-            }
         }
+    }
+    for (std::size_t j = 0; j < columns.size; j += NR) {
+        fused_strip<Real>(job, rows, columns.begin + j, from, diagonal, job.weights + j);
     }
 }
 

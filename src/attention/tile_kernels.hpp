@@ -81,7 +81,7 @@ inline constexpr std::size_t token_padding = 3 * micro_columns<Real>;
 // Packed tokens, np = n padded, dp = d padded to NR.
 template <class Real>
 struct PackedTokens {
-    Real* rows;    // [np, d]           row by row: the left factor of scores
+    Real* rows;    // [np, d]           row by row, scaled: the left factor of scores
     Real* strips;  // [np/NR, d, NR]    NR tokens side by side: the right factor of scores
     Real* panels;  // [dp/NR, np, NR]   NR coordinates side by side: the right factor of sums
 };
@@ -98,7 +98,6 @@ struct FusedTiles {
     std::size_t dim;
     std::size_t block;        // a multiple of token_padding
     std::size_t first, last;  // pairs of blocks (J, I <= J), counted J (J + 1)/2 + I
-    Real scale;
 };
 
 enum class TileWeights { exponential, sigmoid };
