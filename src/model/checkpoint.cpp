@@ -15,7 +15,18 @@ namespace {
 
 constexpr std::string_view where = "model.load";
 
-// Tensor names with or without the family's prefix.
+// How files that came from TensorFlow call the parameters of a norm, such as those of the first BERT.
+std::string older_spelling(std::string_view name) {
+    for (const auto& [now, then] : {std::pair{".weight", ".gamma"}, std::pair{".bias", ".beta"}}) {
+        if (name.ends_with(fmt::format("LayerNorm{}", now))) {
+            name.remove_suffix(std::string_view(now).size());
+            return fmt::format("{}{}", name, then);
+        }
+    }
+    return std::string(name);
+}
+
+// Tensor names with or without the family's prefix, norms in the newer or the older spelling.
 class TensorNames {
   public:
     TensorNames(const SafeTensors& tensors, const Names& names)
@@ -25,9 +36,11 @@ class TensorNames {
           head_(names.head) {}
 
     std::string full(std::string_view name) const {
-        std::string with = fmt::format("{}{}", prefix_, name);
-        if (tensors_.contains(with) || tensors_.contains(name)) {
-            return tensors_.contains(with) ? with : std::string(name);
+        const std::string with = fmt::format("{}{}", prefix_, name);
+        for (const std::string& spelling : {with, std::string(name), older_spelling(with), older_spelling(name)}) {
+            if (tensors_.contains(spelling)) {
+                return spelling;
+            }
         }
         return prefixed_ && !(name.starts_with(head_) && !head_.empty()) ? with : std::string(name);
     }

@@ -58,6 +58,33 @@ void expect_refused(const Checkpoint& checkpoint, std::string_view part) {
     EXPECT_EQ(caught.text.find('\n'), std::string::npos) << caught.text;
 }
 
+TEST(Checkpoint, NormsMayBeCalledGammaAndBeta) {
+    Checkpoint checkpoint("bert");
+    std::map<std::string, Stored> renamed;
+    std::size_t changed = 0;
+    for (const auto& [name, stored] : checkpoint.tensors) {
+        std::string other = name;
+        const std::size_t at = name.find("LayerNorm.");
+        if (at != std::string::npos) {
+            other = name.substr(0, at + 10) + (name.ends_with("weight") ? "gamma" : "beta");
+            ++changed;
+        }
+        renamed[other] = stored;
+    }
+    EXPECT_EQ(changed, 10U);
+    checkpoint.tensors = renamed;
+    const TemporaryFolder folder;
+    checkpoint.write(folder.path());
+    const Model<float> older = load_model(folder.path());
+    const Model<float> newer = load_model(golden_folder() / "bert");
+    for (std::size_t i = 0; i < newer.layout().parameters.size(); ++i) {
+        const std::size_t count = newer.layout().parameters[i].elements();
+        const float* const expected = newer.at(static_cast<int>(i));
+        EXPECT_TRUE(std::equal(expected, expected + count, older.at(static_cast<int>(i))))
+            << newer.layout().parameters[i].name;
+    }
+}
+
 TEST(Checkpoint, SurvivesBeingTakenApart) {
     for (const char* name : {"gpt2", "llama-gqa", "bert"}) {
         EXPECT_FALSE(Checkpoint(name).error().kind.has_value()) << name << ": " << Checkpoint(name).error().text;
