@@ -25,7 +25,7 @@ std::string program_help() {
     text +=
         "\nflags:\n  --help       this page\n  --version    the version\n\n"
         "exit codes: 0 done, 1 a verdict is bad, 2 bad usage or input, 3 a bug of ours\n\n"
-        "example:\n  flyball schemes peri-ln\n";
+        "examples:\n  flyball reproduce --quick\n  flyball simulate --scheme peri-ln\n  flyball schemes peri-ln\n";
     return text;
 }
 
@@ -62,7 +62,7 @@ const Command& find_command(const std::string& name) {
 ExitCode run_command(const Command& command, const std::vector<std::string>& given) {
     CLI::App app(command.summary, command.name);
     app.get_formatter()->column_width(32);
-    app.footer("\nexample:\n  " + command.example + "\n");
+    app.footer("example:\n  " + command.example + "\n");
     std::string configuration;
     const auto action = command.declare(app);
     app.add_option("--config", configuration, "read flags from a TOML or JSON file; flags given here win")
@@ -72,7 +72,7 @@ ExitCode run_command(const Command& command, const std::vector<std::string>& giv
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
         app.parse(arguments);
     } catch (const CLI::CallForHelp&) {
-        print_out(app.help("flyball " + command.name));
+        print_out(app.help("flyball"));  // CLI11 adds the name of the command
         return ExitCode::done;
     } catch (const CLI::ExtrasError&) {
         const std::vector<std::string> rest = app.remaining();
