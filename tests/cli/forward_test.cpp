@@ -12,7 +12,7 @@ namespace flyball::cli::test {
 namespace {
 
 std::string golden(const std::string& name) {
-    return FLYBALL_SOURCE_DIR "/tests/model/golden/" + name;
+    return std::string(flyball::test::source_folder) + "/tests/model/golden/" + name;
 }
 
 std::string temporary(const std::string& name) {

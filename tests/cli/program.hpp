@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "places.hpp"
+
 namespace flyball::cli::test {
 
 struct Outcome {
@@ -25,7 +27,7 @@ inline Outcome run_program(const std::string& arguments, const std::string& befo
     std::filesystem::create_directories(folder);
     const std::string out = (folder / "out").string();
     const std::string err = (folder / "err").string();
-    const std::string command = before + " '" FLYBALL_PROGRAM "' " + arguments;
+    const std::string command = before + " '" + std::string(flyball::test::program) + "' " + arguments;
     const int status = std::system(("( " + command + " ) >'" + out + "' 2>'" + err + "'").c_str());
     const auto contents = [](const std::string& path) {
         std::ostringstream text;

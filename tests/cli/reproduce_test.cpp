@@ -75,7 +75,7 @@ TEST(Reproduce, ListsAndDescribesTheLedgerWithoutRunningIt) {
 TEST(Reproduce, PageInDocsIsNotStale) {
     const Outcome outcome = run_program("reproduce --markdown");
     EXPECT_EQ(outcome.exit, 0);
-    EXPECT_EQ(outcome.out, read_text_file(std::string(FLYBALL_SOURCE_DIR) + "/docs/claims.md", 1 << 20))
+    EXPECT_EQ(outcome.out, read_text_file(std::string(flyball::test::source_folder) + "/docs/claims.md", 1 << 20))
         << "run ./flyball reproduce --markdown > docs/claims.md";
 }
 

@@ -50,7 +50,7 @@ TEST(Schemes, JsonFollowsTheContract) {
 TEST(Schemes, PageInDocsIsNotStale) {
     const Outcome outcome = run_program("schemes --markdown");
     EXPECT_EQ(outcome.exit, 0);
-    EXPECT_EQ(outcome.out, read_text_file(std::string(FLYBALL_SOURCE_DIR) + "/docs/schemes.md", 1 << 20))
+    EXPECT_EQ(outcome.out, read_text_file(std::string(flyball::test::source_folder) + "/docs/schemes.md", 1 << 20))
         << "run ./flyball schemes --markdown > docs/schemes.md";
 }
 

@@ -6,12 +6,13 @@
 
 #include "core/file.hpp"
 #include "core/json.hpp"
+#include "places.hpp"
 #include "program.hpp"
 
 namespace flyball::cli::test {
 namespace {
 
-const std::string folder = std::string(FLYBALL_SOURCE_DIR) + "/tests/model/data/tokenizers/";
+const std::string folder = std::string(flyball::test::source_folder) + "/tests/model/data/tokenizers/";
 
 TEST(Tokenize, JsonFollowsTheContract) {
     const Outcome outcome = run_program("tokenize '" + folder + "wordpiece' --string 'speed, up' --json");

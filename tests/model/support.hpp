@@ -14,11 +14,12 @@
 
 #include "core/safetensors.hpp"
 #include "model/pass.hpp"
+#include "places.hpp"
 
 namespace flyball::model::test {
 
 inline std::filesystem::path golden_folder() {
-    return std::filesystem::path(FLYBALL_SOURCE_DIR) / "tests" / "model" / "golden";
+    return std::filesystem::path(flyball::test::source_folder) / "tests" / "model" / "golden";
 }
 
 inline std::vector<std::string> golden_names() {

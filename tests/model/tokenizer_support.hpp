@@ -9,11 +9,12 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
+#include "places.hpp"
 
 namespace flyball::model::test {
 
 inline std::filesystem::path data(const std::string& name) {
-    return std::filesystem::path(FLYBALL_SOURCE_DIR) / "tests" / "model" / "data" / "tokenizers" / name;
+    return std::filesystem::path(flyball::test::source_folder) / "tests" / "model" / "data" / "tokenizers" / name;
 }
 
 inline Json read_json(const std::filesystem::path& file) {

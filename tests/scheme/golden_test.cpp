@@ -13,13 +13,14 @@
 
 #include "core/file.hpp"
 #include "core/json.hpp"
+#include "places.hpp"
 #include "scheme/limit.hpp"
 #include "support.hpp"
 
 namespace flyball::scheme::test {
 namespace {
 
-const std::filesystem::path golden_folder = std::filesystem::path(FLYBALL_SOURCE_DIR) / "tests/scheme/golden";
+const std::filesystem::path golden_folder = std::filesystem::path(flyball::test::source_folder) / "tests/scheme/golden";
 
 Json load(const std::string& file) {
     const std::filesystem::path path = golden_folder / file;

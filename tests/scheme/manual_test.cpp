@@ -3,6 +3,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "places.hpp"
 #include "scheme/limit.hpp"
 #include "support.hpp"
 
@@ -15,7 +16,7 @@ struct Example {
 };
 
 std::vector<Example> examples() {
-    std::istringstream page(read_text_file(std::string(FLYBALL_SOURCE_DIR) + "/docs/equation.md", 1 << 20));
+    std::istringstream page(read_text_file(std::string(flyball::test::source_folder) + "/docs/equation.md", 1 << 20));
     std::vector<Example> result;
     bool inside = false;
     for (std::string line; std::getline(page, line);) {
@@ -82,7 +83,7 @@ TEST(Manual, ErrorsAreWhatThePageShows) {
 }
 
 TEST(Manual, NamesEveryFunctionAndQuantity) {
-    const std::string page = read_text_file(std::string(FLYBALL_SOURCE_DIR) + "/docs/equation.md", 1 << 20);
+    const std::string page = read_text_file(std::string(flyball::test::source_folder) + "/docs/equation.md", 1 << 20);
     for (const FunctionName& row : function_names()) {
         EXPECT_NE(page.find("`" + std::string(row.name) + "`"), std::string::npos) << row.name;
     }

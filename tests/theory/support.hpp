@@ -7,6 +7,7 @@
 
 #include "core/file.hpp"
 #include "core/json.hpp"
+#include "places.hpp"
 #include "scheme/catalogue.hpp"
 #include "theory/theory.hpp"
 
@@ -33,7 +34,7 @@ inline Point at(const scheme::Program& program, const Settings& settings, double
 
 // Made by golden/make_laws.py, which shares nothing with this code.
 inline Json golden() {
-    const std::string path = FLYBALL_SOURCE_DIR "/tests/theory/golden/laws.json";
+    const std::string path = std::string(flyball::test::source_folder) + "/tests/theory/golden/laws.json";
     return parse_json(read_text_file(path, 1 << 22), path);
 }
 
