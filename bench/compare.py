@@ -220,13 +220,15 @@ One attention evaluation of n particles in d dimensions, A = softmax(X X') X, {A
     cmake -S . -B build/bench -G Ninja -DFLYBALL_BENCH=ON && ninja -C build/bench flyball_bench_compare
     bench/compare.py build/bench/bench/flyball_bench_compare --threads {ARGS.threads} --write docs/performance.md
 
-which checks every answer before timing it and lets the contenders take turns ({', '.join(versions)}). The last columns say how
-many times longer each contender takes than Flyball in the same run: "naive" holds the n x n matrix, "tuned" works on chunks of
-rows in place, "sdpa" is torch's fused attention. The share is 4 n^2 d operations over the multiply-add peak measured in
-the same run; scores are symmetric and computed once, so it can exceed 100 %.
+which checks every answer before timing it and lets the contenders take turns ({', '.join(versions)}).
+The last columns say how many times longer each contender takes than Flyball in the same run: "naive" holds the n x n matrix,
+"tuned" works on chunks of rows in place, "sdpa" is torch's fused attention. The share is 4 n^2 d operations over the multiply-add
+peak measured in the same run; scores are symmetric and computed once, so it can exceed 100 %.
 
 """ + "\n".join(lines) + "\n"
-        pathlib.Path(ARGS.write).write_text(text)
+        page = pathlib.Path(ARGS.write)
+        rest = page.read_text().partition("\n## ") if page.exists() else ("", "", "")
+        page.write_text(text + rest[1] + rest[2])  # sections below are written by hand
 
 
 if __name__ == "__main__":

@@ -35,7 +35,8 @@ class Fused final : public HeadKernel<Real> {
           padded_(round_up(problem.tokens, token_padding<Real>)),
           blocks_((padded_ + block_ - 1) / block_),
           pairs_(blocks_ * (blocks_ + 1) / 2),
-          slots_(std::clamp<std::size_t>(pairs_ / pairs_per_slot, 1, most_slots)) {
+          slots_(std::clamp<std::size_t>(pairs_ / pairs_per_slot, 1, most_slots)),
+          shares_(make_shares()) {
         const std::size_t deep = round_up(problem.width, NR);
         rows_.resize(padded_ * problem.width);
         strips_.resize(padded_ * problem.width);
@@ -61,9 +62,7 @@ class Fused final : public HeadKernel<Real> {
         }
         path_ = "symmetric tiles";
         pack(exponent, z);
-        parallel_slots(pairs_, slots_, [&](std::size_t slot, std::size_t begin, std::size_t end) {
-            tiles(exponent, slot, begin, end);
-        });
+        parallel_slots(slots_, slots_, [&](std::size_t slot, std::size_t, std::size_t) { tiles(slot); });
         parallel_slots(blocks_, blocks_, [&](std::size_t b, std::size_t, std::size_t) { finish(exponent, b, out); });
     }
 
@@ -94,17 +93,44 @@ class Fused final : public HeadKernel<Real> {
         });
     }
 
-    std::size_t last_block(std::size_t slot) const {
-        // parallel_slots gives the first pairs_ % slots_ slots one pair more.
-        const std::size_t end = (slot + 1) * (pairs_ / slots_) + std::min(slot + 1, pairs_ % slots_);
-        std::size_t block = 0;
-        while ((block + 1) * (block + 2) / 2 < end) {
-            ++block;
+    // Pairs [first, last) of blocks, which touch no token beyond block `last_block`.
+    struct Share {
+        std::size_t first;
+        std::size_t last;
+        std::size_t last_block;
+    };
+
+    // Shares of equal work: a pair on the diagonal takes two products, any other three, and the last block is short.
+    std::vector<Share> make_shares() const {
+        const auto size = [this](std::size_t b) { return std::min(block_, problem_.tokens - b * block_); };
+        const auto work = [&](std::size_t column, std::size_t row) {
+            return static_cast<double>(size(column) * size(row) * (column == row ? 2 : 3));
+        };
+        double total = 0;
+        for (std::size_t column = 0; column < blocks_; ++column) {
+            for (std::size_t row = 0; row <= column; ++row) {
+                total += work(column, row);
+            }
         }
-        return block;
+        std::vector<Share> shares;
+        double done = 0;
+        std::size_t pair = 0;
+        std::size_t first = 0;
+        for (std::size_t column = 0; column < blocks_; ++column) {
+            for (std::size_t row = 0; row <= column; ++row) {
+                done += work(column, row);
+                ++pair;
+                const bool full = done >= total * static_cast<double>(shares.size() + 1) / static_cast<double>(slots_);
+                if (pair == pairs_ || (full && shares.size() + 1 < slots_)) {
+                    shares.push_back({first, pair, column});
+                    first = pair;
+                }
+            }
+        }
+        return shares;
     }
 
-    void tiles(const Exponent& exponent, std::size_t slot, std::size_t begin, std::size_t end) {
+    void tiles(std::size_t slot) {
         const std::size_t deep = round_up(problem_.width, NR);
         FusedTiles<Real> job;
         job.packed = {rows_.data(), strips_.data(), panels_.data()};
@@ -113,13 +139,13 @@ class Fused final : public HeadKernel<Real> {
         job.row_weights = row_weights_.data() + slot * padded_ * (NR / 2);
         job.column_weights = column_weights_.data() + slot * padded_;
         job.weights = weights_.data() + slot * block_ * (block_ + NR);
+        job.tokens = problem_.tokens;
         job.padded = padded_;
         job.dim = problem_.width;
         job.block = block_;
-        job.first = begin;
-        job.last = end;
-        // The slot touches no token beyond its last block.
-        const std::size_t touched = std::min((last_block(slot) + 1) * block_, padded_);
+        job.first = shares_[slot].first;
+        job.last = shares_[slot].last;
+        const std::size_t touched = std::min((shares_[slot].last_block + 1) * block_, padded_);
         for (std::size_t p = 0; p < deep / NR; ++p) {
             std::fill_n(job.sums + p * padded_ * NR, touched * NR, Real{0});
         }
@@ -135,7 +161,7 @@ class Fused final : public HeadKernel<Real> {
         const std::size_t begin = b * block_;
         const std::size_t end = std::min(begin + block_, problem_.tokens);
         std::size_t first_slot = 0;
-        while (last_block(first_slot) < b) {
+        while (shares_[first_slot].last_block < b) {
             ++first_slot;
         }
         const auto root = static_cast<Real>(std::exp2((exponent.shift + exponent.log2_gain) / 2));
@@ -177,6 +203,7 @@ class Fused final : public HeadKernel<Real> {
     std::size_t blocks_;
     std::size_t pairs_;  // of blocks
     std::size_t slots_;
+    std::vector<Share> shares_;  // [slots]
     std::string_view path_;
     std::unique_ptr<HeadKernel<Real>> fallback_;
     Buffer<Real> rows_;            // [np, d]

@@ -230,12 +230,14 @@ void fused_tiles(const FusedTiles<Real>& job) {
             ++column_index;
         }
         const std::size_t row_index = pair - column_index * (column_index + 1) / 2;
-        const auto range = [&job](std::size_t index) {
+        // The last block ends where the tokens end, in whole rows or columns of the micro-kernel.
+        const auto range = [&job](std::size_t index, std::size_t unit) {
             const std::size_t begin = index * job.block;
-            return TileRange{begin, job.padded - begin < job.block ? job.padded - begin : job.block};
+            const std::size_t left = (job.tokens - begin + unit - 1) / unit * unit;
+            return TileRange{begin, left < job.block ? left : job.block};
         };
-        const TileRange rows = range(row_index);
-        const TileRange columns = range(column_index);
+        const TileRange rows = range(row_index, micro_rows);
+        const TileRange columns = range(column_index, NR);
         fused_weights<Real>(job, rows, columns, row_index == column_index);
         for (std::size_t p = 0; p < panels; ++p) {
             const Real* z = job.packed.panels + p * job.padded * NR;
@@ -243,7 +245,9 @@ void fused_tiles(const FusedTiles<Real>& job) {
             add_products<Real>(rows.size, job.weights, step, 1, z + columns.begin * NR, columns.size,
                                sums + rows.begin * NR);
             if (row_index != column_index) {
-                add_products<Real>(columns.size, job.weights, 1, step, z + rows.begin * NR, rows.size,
+                // Up to 5 columns beyond the last: whatever is there goes to sums of padding, which nobody reads.
+                const std::size_t whole = (columns.size + micro_rows - 1) / micro_rows * micro_rows;
+                add_products<Real>(whole, job.weights, 1, step, z + rows.begin * NR, rows.size,
                                    sums + columns.begin * NR);
             }
         }

@@ -94,6 +94,7 @@ struct FusedTiles {
     Real* row_weights;     // [np, NR/2]: sums of weights by row, before their lanes are added
     Real* column_weights;  // [np]
     Real* weights;         // [block, block + NR]: one tile of weights
+    std::size_t tokens;    // n
     std::size_t padded;    // np
     std::size_t dim;
     std::size_t block;        // a multiple of token_padding
