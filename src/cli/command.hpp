@@ -35,6 +35,10 @@ Command forward_command();
 std::vector<scheme::Scheme> chosen_schemes(const std::vector<std::string>& names,
                                            const std::vector<std::string>& equations);
 
+// The check of a flag that takes a whole number, `least` or more. (CLI11's own answers with the largest double, digit
+// by digit.)
+CLI::Validator whole_number(long long least);
+
 // Writes to stdout and remembers failure; the program's last act is to check it.
 void print_out(std::string_view text);
 void flush_out();

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "core/config.hpp"
+#include "core/number.hpp"
 #include "core/suggest.hpp"
 
 namespace flyball::cli {
@@ -99,6 +100,15 @@ void append_flag(const CLI::App& app, const ConfigEntry& entry, const std::strin
 }
 
 }  // namespace
+
+CLI::Validator whole_number(long long least) {
+    const auto check = [least](const std::string& text) {
+        const auto value = parse_integer(text);
+        return value && *value >= least ? std::string()
+                                        : fmt::format("{}, expected a whole number, {} or more", text, least);
+    };
+    return CLI::Validator(check, "");
+}
 
 std::vector<std::string> with_configuration(const CLI::App& app, const std::vector<std::string>& arguments) {
     const std::string path = configuration_file(arguments);

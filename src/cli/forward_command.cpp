@@ -286,13 +286,13 @@ Command forward_command() {
         app.add_option("--ids", flags->ids, "token ids with commas between them, or @FILE")->type_name("LIST");
         app.add_option("--length", flags->length, "use the first L tokens alone")
             ->type_name("L")
-            ->check(CLI::PositiveNumber);
+            ->check(whole_number(1));
         app.add_option("--save", flags->save, "write a safetensors file")->type_name("FILE");
         app.add_option("--what", flags->what, "what to save: logits,hidden,attention (default: all there is)")
             ->type_name("LIST");
         app.add_option("--threads", flags->threads,
                        "threads (default: the CPUs there are); results do not depend on it")
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
         app.add_flag("--json", flags->json, "print one JSON document");
         return [flags] { return run(*flags); };
     };

@@ -59,6 +59,20 @@ const Command& find_command(const std::string& name) {
         near.empty() ? fmt::format("see flyball {} --help", app.get_name()) : fmt::format("did you mean {}?", near));
 }
 
+// "--flag: VALUE, expected WHAT", as whole_number() says it through CLI11.
+[[noreturn]] void fail_check(const Command& command, const std::string& message) {
+    constexpr std::string_view middle = ", expected ";
+    const std::size_t colon = std::min(message.find(": "), message.size());
+    const std::size_t expected = message.rfind(middle);
+    const bool ours = colon < message.size() && expected != std::string::npos && expected > colon;
+    throw Error(ErrorKind::usage, fmt::format("cli.{}", command.name),
+                ours ? fmt::format("{} {}", message.substr(0, colon),
+                                   flyball::quoted(message.substr(colon + 2, expected - colon - 2)))
+                     : flyball::quoted(message, 200),
+                ours ? message.substr(expected + middle.size()) : "flags as described",
+                fmt::format("see flyball {} --help", command.name));
+}
+
 ExitCode run_command(const Command& command, const std::vector<std::string>& given) {
     CLI::App app(command.summary, command.name);
     app.get_formatter()->column_width(32);
@@ -77,6 +91,8 @@ ExitCode run_command(const Command& command, const std::vector<std::string>& giv
     } catch (const CLI::ExtrasError&) {
         const std::vector<std::string> rest = app.remaining();
         fail_unknown_flag(app, rest.empty() ? "" : rest.front());
+    } catch (const CLI::ValidationError& error) {
+        fail_check(command, error.what());
     } catch (const CLI::ParseError& error) {
         std::string message = error.what();
         std::replace(message.begin(), message.end(), '\n', ' ');

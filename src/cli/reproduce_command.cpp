@@ -198,10 +198,10 @@ Command reproduce_command() {
         app.add_flag("--json", flags->json, "print one JSON document");
         app.add_option("--seed", flags->seed, "seed of everything random")
             ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
         app.add_option("--threads", flags->threads,
                        "threads (default: the CPUs there are); results do not depend on it")
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
         app.add_option("--out", flags->out, "write results, tables and figures to this folder")->type_name("DIR");
         app.add_flag("--resume", flags->resume, "go on with the run in --out");
         app.add_flag("--force", flags->force, "allow --out to overwrite files in a folder that is not empty");

@@ -23,7 +23,7 @@ struct Flags {
     std::vector<std::string> equations;
     dynamics::Settings settings;
     std::size_t dim = 0;
-    std::size_t layers = 0;
+    std::optional<std::size_t> layers;
     std::string mask = "none";
     std::string weights = "identity";
     std::string start = "uniform";
@@ -61,7 +61,7 @@ void resolve(Flags& flags) {
     if (flags.tied && s.fresh) {
         throw Error(ErrorKind::usage, "cli.simulate", "--tied and --fresh together", "one of them");
     }
-    if (flags.layers > 0) {
+    if (flags.layers) {
         if (flags.time_option->count() > 0) {
             throw Error(ErrorKind::usage, "cli.simulate", "--time and --layers together", "one of them",
                         "--layers L --dt DT runs to time L*DT");
@@ -197,14 +197,12 @@ Command simulate_command() {
             ->type_name("TEXT")
             ->take_all()
             ->expected(1);
-        app.add_option("--tokens", s.tokens, "number of particles")
-            ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
+        app.add_option("--tokens", s.tokens, "number of particles")->capture_default_str()->check(whole_number(0));
         app.add_option("--dim", flags->dim, "dimensions (32, or the number of tokens for a symmetric start)")
             ->type_name("D")
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
         app.add_option("--beta", s.beta, "inverse temperature of attention")->capture_default_str();
-        app.add_option("--heads", s.heads, "attention heads")->capture_default_str()->check(CLI::NonNegativeNumber);
+        app.add_option("--heads", s.heads, "attention heads")->capture_default_str()->check(whole_number(0));
         app.add_option("--mask", flags->mask, "none or causal")->capture_default_str();
         app.add_option("--weights", flags->weights, "identity, gaussian, kaiming[:G], orthogonal or a safetensors FILE")
             ->capture_default_str();
@@ -212,7 +210,7 @@ Command simulate_command() {
         app.add_flag("--fresh", s.fresh, "new random weights at every integer t");
         app.add_option("--ffn", s.ffn_width, "add a random FFN sub-layer of this width")
             ->type_name("WIDTH")
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
         app.add_option("--attention", s.attention, "softmax, unnormalized, sparsemax, entmax15, ssmax or sigmoid")
             ->capture_default_str();
         app.add_option("--start", flags->start, "symmetric, uniform, gaussian or cone:DELTA")->capture_default_str();
@@ -221,7 +219,7 @@ Command simulate_command() {
             app.add_option("--time", s.time, "run the ODE limit up to this time")->capture_default_str();
         app.add_option("--layers", flags->layers, "run this many discrete layers instead")
             ->type_name("L")
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(1));
         app.add_option("--dt", s.dt, "step of layers, euler and rk4")->capture_default_str();
         app.add_option("--method", flags->method, "auto (erk), erk, bdf (stiff equations), euler or rk4")
             ->capture_default_str();
@@ -229,20 +227,18 @@ Command simulate_command() {
         app.add_option("--atol", s.atol, "absolute tolerance of erk and bdf")->capture_default_str();
         app.add_option("--systems", s.systems, "independent systems; quantiles are over them")
             ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
         app.add_option("--samples", s.samples, "times looked at, the start and the end included")
             ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
         app.add_flag("--log-time", s.log_time, "space the samples evenly in log t");
         app.add_option("--until", flags->until, "stop at an event, for example cosine>0.999")->type_name("EVENT");
         app.add_option("--precision", flags->precision, "f64 or f32 (attention in float)")->capture_default_str();
         app.add_option("--kernel", s.kernel, "force an attention kernel")->capture_default_str();
         app.add_option("--threads", flags->threads,
                        "threads (default: the CPUs there are); results do not depend on it")
-            ->check(CLI::NonNegativeNumber);
-        app.add_option("--seed", s.seed, "seed of everything random")
-            ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
+        app.add_option("--seed", s.seed, "seed of everything random")->capture_default_str()->check(whole_number(0));
         app.add_flag("--json", flags->json, "print one JSON document");
         app.add_option("--out", flags->out, "write configuration, tables, arrays and figures to this folder")
             ->type_name("DIR");

@@ -153,7 +153,7 @@ Command theory_command() {
         app.add_option("--samples", flags->samples, "points of the curve, the start and the end included")
             ->type_name("K")
             ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
+            ->check(whole_number(0));
         app.add_flag("--log-time", flags->log_time, "space the points evenly in log t");
         app.add_option(
                "--plot", flags->plot,

@@ -138,6 +138,8 @@ TEST(Simulate, WrongInputOfEveryKindExitsTwoWithOneSentence) {
         {"--equation 'x + dt*f('", "[scheme.parse]"},
         {"--equation 'x + f(x)' --time 3", "use --layers"},
         {"--time 3 --layers 4", "one of them"},
+        {"--layers 0", "got --layers '0', expected a whole number, 1 or more"},
+        {"--threads -1", "got --threads '-1', expected a whole number, 0 or more"},
         {"--time 0", "above 0"},
         {"--start symmetric --tokens 40 --dim 20", "--start uniform"},
         {"--start cone", "cone:DELTA"},
