@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 
@@ -104,8 +105,10 @@ void append_flag(const CLI::App& app, const ConfigEntry& entry, const std::strin
 CLI::Validator whole_number(long long least) {
     const auto check = [least](const std::string& text) {
         const auto value = parse_integer(text);
-        return value && *value >= least ? std::string()
-                                        : fmt::format("{}, expected a whole number, {} or more", text, least);
+        std::uint64_t large = 0;  // seeds may use all 64 bits
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), large);
+        const bool fits = value ? *value >= least : error == std::errc() && end == text.data() + text.size();
+        return fits ? std::string() : fmt::format("{}, expected a whole number, {} or more", text, least);
     };
     return CLI::Validator(check, "");
 }

@@ -127,6 +127,12 @@ TEST(Simulate, AnInterruptSavesTheRunAndTellsHowToGoOn) {
     EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;
 }
 
+TEST(Simulate, SeedsUseAll64Bits) {
+    const Outcome outcome = run_program("simulate --scheme post-ln --tokens 3 --time 1 --seed 18446744073709551615");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(run_program("simulate --seed 18446744073709551616").exit, 2);
+}
+
 TEST(Simulate, WrongInputOfEveryKindExitsTwoWithOneSentence) {
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"--tokens 0", "at least one of each"},
