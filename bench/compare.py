@@ -218,7 +218,7 @@ def main():
 One attention evaluation of n particles in d dimensions, A = softmax(X X') X, {ARGS.threads} threads. Made by
 
     cmake -S . -B build/bench -G Ninja -DFLYBALL_BENCH=ON && ninja -C build/bench flyball_bench_compare
-    bench/compare.py build/bench/bench/flyball_bench_compare --threads {ARGS.threads} --write docs/performance.md
+    bench/compare.py build/bench/bench/flyball_bench_compare --threads {ARGS.threads} --rounds {ARGS.rounds} --write docs/performance.md
 
 which checks every answer before timing it and lets the contenders take turns ({', '.join(versions)}).
 The last columns say how many times longer each contender takes than Flyball in the same run: "naive" holds the n x n matrix,
