@@ -26,7 +26,7 @@ struct Flags {
     std::vector<std::string> only;
     std::uint64_t seed = 1;
     int threads = 0;
-    std::string out;
+    std::optional<std::string> out;
     bool resume = false;
     bool force = false;
     bool json = false;
@@ -60,14 +60,14 @@ std::vector<claims::Claim> chosen(const Flags& flags) {
     return some;
 }
 
-std::string configuration(const Flags& flags) {
+std::vector<ConfigEntry> configuration(const Flags& flags) {
     std::vector<ConfigEntry> entries = {{"reproduce.paper", {flags.paper}, ""},
                                         {"reproduce.quick", {flags.quick ? "true" : "false"}, ""},
                                         {"reproduce.seed", {std::to_string(flags.seed)}, ""}};
     if (!flags.only.empty()) {
         entries.push_back({"reproduce.only", flags.only, ""});
     }
-    return to_toml(entries);
+    return entries;
 }
 
 // One experiment. Nothing when it was interrupted.
@@ -119,7 +119,7 @@ std::vector<std::optional<Reproduced>> run_all(const Flags& flags, const std::ve
     return results;
 }
 
-ExitCode report(const Flags& flags, const std::vector<Reproduced>& results, const ReproduceFolder* folder) {
+ExitCode report(const Flags& flags, const std::vector<Reproduced>& results, ReproduceFolder* folder) {
     if (folder != nullptr) {
         folder->write(results, flags.seed);
     }
@@ -152,10 +152,15 @@ ExitCode run(const Flags& flags) {
     if (flags.threads > 0) {
         set_threads(flags.threads);
     }
-    const FolderUse use = folder_use(flags.out, flags.resume, flags.force, "cli.reproduce");
+    const record::FolderUse use = record::folder_use(flags.out, flags.resume, flags.force, "cli.reproduce");
     std::unique_ptr<ReproduceFolder> folder;
-    if (!flags.out.empty()) {
-        folder = std::make_unique<ReproduceFolder>(flags.out, use, configuration(flags));
+    if (flags.out) {
+        folder = std::make_unique<ReproduceFolder>(*flags.out, use, configuration(flags));
+    }
+    if (folder && folder->finished()) {
+        print_out(fmt::format("The run in {} is complete; its claims are in claims.md and claims.json.\n",
+                              folder->path().string()));
+        return folder->stored_verdicts_are_recorded(ledger) ? ExitCode::done : ExitCode::bad_verdict;
     }
     catch_interrupts();
     std::vector<std::optional<Reproduced>> found = run_all(flags, ledger, folder.get());

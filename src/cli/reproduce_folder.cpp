@@ -1,11 +1,13 @@
 // The files of `flyball reproduce --out DIR`.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "cli/reproduce_output.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
-#include "core/version.hpp"
 
 namespace flyball::cli {
 
@@ -13,8 +15,6 @@ using claims::Claim;
 using claims::Value;
 
 namespace {
-
-constexpr std::size_t largest = std::size_t{1} << 24U;
 
 Value value_of(const Json& json) {
     return json.is_string()   ? Value(json.get<std::string>())
@@ -68,19 +68,45 @@ std::string results_page(const std::vector<Reproduced>& results) {
     return text;
 }
 
-}  // namespace
-
-ReproduceFolder::ReproduceFolder(std::filesystem::path path, FolderUse use, const std::string& configuration)
-    : path_(std::move(path)) {
-    open_folder(path_, use, configuration, resume_command(), "cli.reproduce");
+record::Identity identity_of(const std::vector<ConfigEntry>& configuration) {
+    record::Identity identity = record::program_identity();
+    for (const ConfigEntry& entry : configuration) {
+        identity.emplace_back(entry.key.substr(entry.key.find('.') + 1),
+                              fmt::format("{}", fmt::join(entry.values, " ")));
+    }
+    return identity;
 }
 
+}  // namespace
+
+ReproduceFolder::ReproduceFolder(std::filesystem::path path, record::FolderUse use,
+                                 const std::vector<ConfigEntry>& configuration)
+    : folder_(path, use,
+              {to_toml(configuration), identity_of(configuration), record::resume_command("reproduce", path),
+               "cli.reproduce"}) {}
+
 std::string ReproduceFolder::resume_command() const {
-    return cli::resume_command("reproduce", path_);
+    return record::resume_command("reproduce", path());
+}
+
+bool ReproduceFolder::stored_verdicts_are_recorded(const std::vector<Claim>& ledger) const {
+    const std::filesystem::path file = path() / "claims.json";
+    const Json document = parse_json(read_text_file(file, std::size_t{1} << 24U), file.string());
+    std::map<std::string, std::string> verdicts;
+    try {
+        for (const Json& claim : document.at("claims")) {
+            verdicts[claim.at("id")] = claim.at("verdict");
+        }
+    } catch (const Json::exception&) {
+        record::refuse(file, "claims without id and verdict", "the claims as they were written");
+    }
+    return std::all_of(ledger.begin(), ledger.end(), [&](const Claim& claim) {
+        return verdicts.count(claim.id) == 1 && verdicts[claim.id] == claims::name(claim.expected);
+    });
 }
 
 std::filesystem::path ReproduceFolder::stored(const Claim& claim) const {
-    return path_ / "work" / (claim.id + ".json");
+    return folder_.work(claim.id + ".json");
 }
 
 std::optional<Reproduced> ReproduceFolder::load(const Claim& claim) const {
@@ -88,12 +114,8 @@ std::optional<Reproduced> ReproduceFolder::load(const Claim& claim) const {
     if (!std::filesystem::exists(stored(claim), ignored)) {
         return std::nullopt;
     }
-    const std::string path = stored(claim).string();
-    const Json document = parse_json(read_text_file(path, largest), path);
+    const Json document = record::read_sealed_json(stored(claim), seal(claim));
     try {
-        if (document.at("version") != version) {
-            return std::nullopt;  // another program's measurement
-        }
         Reproduced result{claim, {}, document.at("pictures"), document.at("seconds")};
         result.measurement.predicted = value_of(document.at("predicted"));
         result.measurement.measured = value_of(document.at("measured"));
@@ -102,21 +124,19 @@ std::optional<Reproduced> ReproduceFolder::load(const Claim& claim) const {
         result.measurement.note = document.at("note");
         return result;
     } catch (const Json::exception&) {
-        throw Error(ErrorKind::input, "cli.reproduce", fmt::format("{} without its fields", flyball::quoted(path)),
-                    "a stored claim", "give --force to start anew");
+        record::refuse(stored(claim), "a claim without its fields", "a stored claim");
     }
 }
 
 void ReproduceFolder::store(Reproduced& result) const {
     for (const claims::Picture& picture : result.measurement.pictures) {
-        std::visit([&](const auto& figure) { report::write_figure(path_, picture.name, figure); }, picture.figure);
+        std::visit([&](const auto& figure) { report::write_figure(path(), picture.name, figure); }, picture.figure);
         result.pictures.push_back(picture.name);
     }
     const auto json = [](const Value& value) {
         return std::visit([](const auto& content) { return Json(content); }, value);
     };
     Json document;
-    document["version"] = version;
     document["predicted"] = json(result.measurement.predicted);
     document["measured"] = json(result.measurement.measured);
     document["tolerance"] = json(result.measurement.tolerance);
@@ -124,16 +144,21 @@ void ReproduceFolder::store(Reproduced& result) const {
     document["note"] = result.measurement.note;
     document["pictures"] = result.pictures;
     document["seconds"] = result.seconds;
-    write_file_atomically(stored(result.claim), dump_json(document, 2) + "\n");
+    record::write_sealed_json(stored(result.claim), seal(result.claim), document);
 }
 
-void ReproduceFolder::write(const std::vector<Reproduced>& results, std::uint64_t seed) const {
-    write_file_atomically(path_ / "provenance.json", dump_json(provenance(seed), 2) + "\n");
-    write_file_atomically(path_ / "claims.json", dump_json(reproduce_json(results), 2) + "\n");
-    write_file_atomically(path_ / "claims.csv", results_csv(results));
-    write_file_atomically(path_ / "claims.md", results_page(results));
-    std::error_code ignored;
-    std::filesystem::remove_all(path_ / "work", ignored);
+void ReproduceFolder::write(const std::vector<Reproduced>& results, std::uint64_t seed) {
+    std::vector<std::string> files = {"config.toml", "claims.json", "claims.csv", "claims.md"};
+    for (const Reproduced& result : results) {
+        for (const std::string& picture : result.pictures) {
+            files.push_back(picture + ".svg");
+            files.push_back(picture + ".csv");
+        }
+    }
+    write_file_atomically(path() / "claims.json", dump_json(reproduce_json(results), 2) + "\n");
+    write_file_atomically(path() / "claims.csv", results_csv(results));
+    write_file_atomically(path() / "claims.md", results_page(results));
+    folder_.finish(record::provenance(seed), files);
 }
 
 }  // namespace flyball::cli

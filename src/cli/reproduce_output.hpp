@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "claims/claim.hpp"
-#include "cli/folder.hpp"
+#include "core/config.hpp"
 #include "core/json.hpp"
+#include "record/folder.hpp"
 
 namespace flyball::cli {
 
@@ -40,21 +41,25 @@ std::string ledger_page(const std::vector<claims::Claim>& claims);
 // Several threads may store different claims at the same time.
 class ReproduceFolder {
   public:
-    ReproduceFolder(std::filesystem::path path, FolderUse use, const std::string& configuration);
+    ReproduceFolder(std::filesystem::path path, record::FolderUse use, const std::vector<ConfigEntry>& configuration);
 
-    // What an earlier run of the same version stored for this claim, or nothing.
+    // What an earlier run of the same program and settings stored for this claim, or nothing.
     std::optional<Reproduced> load(const claims::Claim& claim) const;
     // Figures first, then the result, so that what is stored is complete.
     void store(Reproduced& result) const;
 
-    void write(const std::vector<Reproduced>& results, std::uint64_t seed) const;
+    void write(const std::vector<Reproduced>& results, std::uint64_t seed);
 
-    const std::filesystem::path& path() const { return path_; }
+    // Taken up, and nothing was left to do.
+    bool finished() const { return folder_.finished(); }
+    bool stored_verdicts_are_recorded(const std::vector<claims::Claim>& ledger) const;
+    const std::filesystem::path& path() const { return folder_.path(); }
     std::string resume_command() const;
 
   private:
     std::filesystem::path stored(const claims::Claim& claim) const;
-    std::filesystem::path path_;
+    record::Seal seal(const claims::Claim& claim) const { return folder_.seal("claim " + claim.id); }
+    record::Folder folder_;
 };
 
 }  // namespace flyball::cli

@@ -22,54 +22,45 @@ struct Flags {
     std::vector<std::string> schemes;
     std::vector<std::string> equations;
     dynamics::Settings settings;
-    std::size_t dim = 0;
-    std::optional<std::size_t> layers;
-    std::string mask = "none";
-    std::string weights = "identity";
-    std::string start = "uniform";
-    std::string method = "auto";
-    std::string precision = "f64";
-    std::string until;
     bool tied = false;
     bool json = false;
     int threads = 0;
-    std::string out;
+    std::optional<std::string> out;
     bool force = false;
     bool resume = false;
     bool trajectory = false;
-    CLI::Option* time_option = nullptr;
 };
 
-void resolve(Flags& flags) {
+// Every setting is a flag; what a user types goes through the setting's own reader.
+void declare_settings(CLI::App& app, const std::shared_ptr<Flags>& flags) {
+    const dynamics::Settings standard = flags->settings;
+    for (const dynamics::SettingField& field : dynamics::setting_fields()) {
+        const std::string flag = std::string("--") + field.key;
+        if (field.is_switch()) {
+            app.add_flag_callback(
+                flag, [flags, &field] { field.parse("true", flags->settings); }, field.help);
+            continue;
+        }
+        CLI::Option* const option =
+            app.add_option_function<std::string>(
+                   flag, [flags, &field](const std::string& text) { field.parse(text, flags->settings); }, field.help)
+                ->type_name(field.type);
+        if (const auto text = field.text(standard)) {
+            option->default_str(*text);
+        }
+    }
+}
+
+void resolve(const CLI::App& app, Flags& flags) {
     dynamics::Settings& s = flags.settings;
-    if (flags.mask != "none" && flags.mask != "causal") {
-        throw Error(ErrorKind::usage, "cli.simulate", fmt::format("--mask {}", flyball::quoted(flags.mask)),
-                    "none or causal");
-    }
-    s.causal = flags.mask == "causal";
-    dynamics::parse_start(flags.start, s);
-    dynamics::parse_weights(flags.weights, s);
-    s.method = dynamics::parse_method(flags.method);
-    if (flags.precision != "f64" && flags.precision != "f32") {
-        throw Error(ErrorKind::usage, "cli.simulate", fmt::format("--precision {}", flyball::quoted(flags.precision)),
-                    "f64 or f32");
-    }
-    s.precision = flags.precision == "f32" ? dynamics::Precision::f32 : dynamics::Precision::f64;
-    if (!flags.until.empty()) {
-        s.until = dynamics::parse_until(flags.until);
-    }
     if (flags.tied && s.fresh) {
         throw Error(ErrorKind::usage, "cli.simulate", "--tied and --fresh together", "one of them");
     }
-    if (flags.layers) {
-        if (flags.time_option->count() > 0) {
-            throw Error(ErrorKind::usage, "cli.simulate", "--time and --layers together", "one of them",
-                        "--layers L --dt DT runs to time L*DT");
-        }
-        s.layers = flags.layers;
+    if (s.layers && app.count("--time") > 0) {
+        throw Error(ErrorKind::usage, "cli.simulate", "--time and --layers together", "one of them",
+                    "--layers L --dt DT runs to time L*DT");
     }
-    const bool symmetric = s.start == dynamics::StartKind::symmetric;
-    s.dim = flags.dim > 0 ? flags.dim : symmetric ? std::max<std::size_t>(32, s.tokens) : 32;
+    dynamics::complete(s);
     dynamics::check(s);
     if (flags.threads > 0) {
         set_threads(flags.threads);
@@ -95,8 +86,11 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
     std::optional<dynamics::RestartPoint> from;
     if (folder != nullptr && flags.resume) {
         const dynamics::Settings& s = flags.settings;
-        auto saved = dynamics::load_checkpoint(folder->restart_file(number),
+        auto saved = dynamics::load_checkpoint(folder->restart_file(number), folder->identity(number),
                                                s.systems * s.tokens * s.dim * scheme.program.stream_count());
+        if (saved) {
+            folder->check_samples(number, saved->record ? saved->record->samples.size() : saved->point.next_sample);
+        }
         if (saved && saved->record) {
             simulated.record = std::move(*saved->record);
             return simulated;
@@ -128,7 +122,7 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
             latest = point;
             const auto now = std::chrono::steady_clock::now();
             if (now - written > std::chrono::seconds(2)) {
-                dynamics::save_restart_point(folder->restart_file(number), point);
+                dynamics::save_restart_point(folder->restart_file(number), folder->identity(number), point);
                 written = now;
             }
         };
@@ -136,24 +130,30 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
     simulated.record = dynamics::run(flags.settings, scheme.program, watch, from);
     progress.finish();
     if (folder != nullptr && simulated.record.outcome != dynamics::Outcome::interrupted) {
-        dynamics::save_record(folder->restart_file(number), simulated.record);
+        dynamics::save_record(folder->restart_file(number), folder->identity(number), simulated.record);
     } else if (folder != nullptr && latest) {
-        dynamics::save_restart_point(folder->restart_file(number), *latest);
+        dynamics::save_restart_point(folder->restart_file(number), folder->identity(number), *latest);
     }
     return simulated;
 }
 
-ExitCode run(Flags& flags) {
-    resolve(flags);
+ExitCode run(const CLI::App& app, Flags& flags) {
+    resolve(app, flags);
     const std::vector<scheme::Scheme> schemes = chosen_schemes(flags.schemes, flags.equations);
     check_memory(flags, schemes);
     std::unique_ptr<SimulateFolder> folder;
-    const FolderUse use = folder_use(flags.out, flags.resume, flags.force, "cli.simulate");
-    if (!flags.out.empty()) {
-        folder = std::make_unique<SimulateFolder>(flags.out, use, flags.trajectory, flags.settings, schemes);
+    const record::FolderUse use = record::folder_use(flags.out, flags.resume, flags.force, "cli.simulate");
+    if (flags.out) {
+        folder = std::make_unique<SimulateFolder>(*flags.out, use, flags.trajectory, flags.settings, schemes);
     } else if (flags.trajectory) {
         throw Error(ErrorKind::usage, "cli.simulate", "--trajectory without --out", "the folder of the run",
                     "add --out DIR");
+    }
+    if (folder && folder->finished()) {
+        print_out(flags.json
+                      ? folder->stored_result()
+                      : fmt::format("The run in {} is complete; nothing is left to do.\n", folder->path().string()));
+        return ExitCode::done;
     }
     catch_interrupts();
     std::vector<Simulated> runs;
@@ -187,7 +187,7 @@ Command simulate_command() {
         "  flyball simulate --equation 'x + dt*f(norm(x)) | norm(x)' --layers 48 --dt 1 --weights kaiming --fresh";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
-        dynamics::Settings& s = flags->settings;
+        flags->settings.dim = 0;  // chosen once the start is known
         app.add_option("--scheme", flags->schemes,
                        "a scheme, NAME or NAME:k=v,..; repeat for several runs from the same start")
             ->type_name("NAME")
@@ -197,55 +197,18 @@ Command simulate_command() {
             ->type_name("TEXT")
             ->take_all()
             ->expected(1);
-        app.add_option("--tokens", s.tokens, "number of particles")->capture_default_str()->check(whole_number(0));
-        app.add_option("--dim", flags->dim, "dimensions (32, or the number of tokens for a symmetric start)")
-            ->type_name("D")
-            ->check(whole_number(0));
-        app.add_option("--beta", s.beta, "inverse temperature of attention")->capture_default_str();
-        app.add_option("--heads", s.heads, "attention heads")->capture_default_str()->check(whole_number(0));
-        app.add_option("--mask", flags->mask, "none or causal")->capture_default_str();
-        app.add_option("--weights", flags->weights, "identity, gaussian, kaiming[:G], orthogonal or a safetensors FILE")
-            ->capture_default_str();
+        declare_settings(app, flags);
         app.add_flag("--tied", flags->tied, "the same random weights at every depth (default)");
-        app.add_flag("--fresh", s.fresh, "new random weights at every integer t");
-        app.add_option("--ffn", s.ffn_width, "add a random FFN sub-layer of this width")
-            ->type_name("WIDTH")
-            ->check(whole_number(0));
-        app.add_option("--attention", s.attention, "softmax, unnormalized, sparsemax, entmax15, ssmax or sigmoid")
-            ->capture_default_str();
-        app.add_option("--start", flags->start, "symmetric, uniform, gaussian or cone:DELTA")->capture_default_str();
-        app.add_option("--r0", s.r0, "length of the particles at the start")->capture_default_str();
-        flags->time_option =
-            app.add_option("--time", s.time, "run the ODE limit up to this time")->capture_default_str();
-        app.add_option("--layers", flags->layers, "run this many discrete layers instead")
-            ->type_name("L")
-            ->check(whole_number(1));
-        app.add_option("--dt", s.dt, "step of layers, euler and rk4")->capture_default_str();
-        app.add_option("--method", flags->method, "auto (erk), erk, bdf (stiff equations), euler or rk4")
-            ->capture_default_str();
-        app.add_option("--rtol", s.rtol, "relative tolerance of erk and bdf")->capture_default_str();
-        app.add_option("--atol", s.atol, "absolute tolerance of erk and bdf")->capture_default_str();
-        app.add_option("--systems", s.systems, "independent systems; quantiles are over them")
-            ->capture_default_str()
-            ->check(whole_number(0));
-        app.add_option("--samples", s.samples, "times looked at, the start and the end included")
-            ->capture_default_str()
-            ->check(whole_number(0));
-        app.add_flag("--log-time", s.log_time, "space the samples evenly in log t");
-        app.add_option("--until", flags->until, "stop at an event, for example cosine>0.999")->type_name("EVENT");
-        app.add_option("--precision", flags->precision, "f64 or f32 (attention in float)")->capture_default_str();
-        app.add_option("--kernel", s.kernel, "force an attention kernel")->capture_default_str();
         app.add_option("--threads", flags->threads,
                        "threads (default: the CPUs there are); results do not depend on it")
             ->check(whole_number(0));
-        app.add_option("--seed", s.seed, "seed of everything random")->capture_default_str()->check(whole_number(0));
         app.add_flag("--json", flags->json, "print one JSON document");
         app.add_option("--out", flags->out, "write configuration, tables, arrays and figures to this folder")
             ->type_name("DIR");
         app.add_flag("--trajectory", flags->trajectory, "write all samples of x as HDF5 (H5MD layout) to --out");
         app.add_flag("--resume", flags->resume, "go on with the run in --out");
         app.add_flag("--force", flags->force, "allow --out to overwrite files in a folder that is not empty");
-        return [flags] { return run(*flags); };
+        return [flags, &app] { return run(app, *flags); };
     };
     return command;
 }

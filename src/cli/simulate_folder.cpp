@@ -2,15 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 
 #include "cli/simulate_figures.hpp"
 #include "core/config.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
+#include "dynamics/checkpoint.hpp"
 
 namespace flyball::cli {
 
@@ -18,30 +17,10 @@ using dynamics::Sample;
 
 namespace {
 
-struct Column {
-    const char* name;
-    double (*get)(const Sample&);
-};
-constexpr std::array<Column, 13> columns = {{
-    {"t", [](const Sample& s) { return s.t; }},
-    {"cosine", [](const Sample& s) { return s.cosine; }},
-    {"cosine_lo", [](const Sample& s) { return s.cosine_lo; }},
-    {"cosine_hi", [](const Sample& s) { return s.cosine_hi; }},
-    {"radius", [](const Sample& s) { return s.radius; }},
-    {"radius_min", [](const Sample& s) { return s.radius_min; }},
-    {"radius_max", [](const Sample& s) { return s.radius_max; }},
-    {"variance", [](const Sample& s) { return s.variance; }},
-    {"energy", [](const Sample& s) { return s.energy; }},
-    {"speed", [](const Sample& s) { return s.speed; }},
-    {"clusters", [](const Sample& s) { return s.clusters.value_or(std::numeric_limits<double>::quiet_NaN()); }},
-    {"effective_rank", [](const Sample& s) { return s.effective_rank; }},
-    {"log_one_minus_cosine", [](const Sample& s) { return std::log(1 - s.cosine); }},
-}};
-
 std::string samples_csv(const std::vector<Simulated>& runs) {
     std::string text = "scheme";
-    for (const Column& column : columns) {
-        text += fmt::format(",{}", column.name);
+    for (const dynamics::SampleField& field : dynamics::sample_fields()) {
+        text += fmt::format(",{}", field.name);
     }
     text += "\n";
     for (const Simulated& run : runs) {
@@ -49,8 +28,8 @@ std::string samples_csv(const std::vector<Simulated>& runs) {
         name = "\"" + name + "\"";  // equations hold commas, never quotes
         for (const Sample& sample : run.record.samples) {
             text += name;
-            for (const Column& column : columns) {
-                const double value = column.get(sample);
+            for (const dynamics::SampleField& field : dynamics::sample_fields()) {
+                const double value = field(sample);
                 text += "," + (std::isfinite(value) ? format_double(value) : std::string());
             }
             text += "\n";
@@ -77,76 +56,54 @@ std::vector<ConfigEntry> configuration(const dynamics::Settings& s, const std::v
     if (!equations.empty()) {
         add("equation", equations);
     }
-    const auto number = [](auto value) { return std::vector<std::string>{format_double(static_cast<double>(value))}; };
-    add("tokens", number(s.tokens));
-    add("dim", number(s.dim));
-    add("beta", number(s.beta));
-    add("heads", number(s.heads));
-    add("mask", {s.causal ? "causal" : "none"});
-    add("attention", {s.attention});
-    add("kernel", {s.kernel});
-    add("precision", {s.precision == dynamics::Precision::f32 ? "f32" : "f64"});
-    switch (s.weights) {
-        case dynamics::WeightKind::identity:
-            add("weights", {"identity"});
-            break;
-        case dynamics::WeightKind::gaussian:
-            add("weights", {"gaussian"});
-            break;
-        case dynamics::WeightKind::kaiming:
-            add("weights", {"kaiming:" + format_double(s.kaiming_gain)});
-            break;
-        case dynamics::WeightKind::orthogonal:
-            add("weights", {"orthogonal"});
-            break;
-        case dynamics::WeightKind::file:
-            add("weights", {s.weight_file});
-            break;
+    for (const dynamics::SettingField& field : dynamics::setting_fields()) {
+        if (const auto text = field.text(s)) {
+            add(field.key, {*text});
+        }
     }
-    add("fresh", {s.fresh ? "true" : "false"});
-    add("ffn", number(s.ffn_width));
-    switch (s.start) {
-        case dynamics::StartKind::symmetric:
-            add("start", {"symmetric"});
-            break;
-        case dynamics::StartKind::uniform:
-            add("start", {"uniform"});
-            break;
-        case dynamics::StartKind::gaussian:
-            add("start", {"gaussian"});
-            break;
-        case dynamics::StartKind::cone:
-            add("start", {"cone:" + format_double(s.cone_delta)});
-            break;
-    }
-    add("r0", number(s.r0));
-    add("systems", number(s.systems));
-    add("seed", {std::to_string(s.seed)});
-    if (s.layers) {
-        add("layers", number(*s.layers));
-    } else {
-        add("time", number(s.time));
-        add("rtol", number(s.rtol));
-        add("atol", number(s.atol));
-    }
-    add("method", {dynamics::name(s.method)});
-    add("dt", number(s.dt));
-    add("samples", number(s.samples));
-    add("log-time", {s.log_time ? "true" : "false"});
     add("trajectory", {trajectory ? "true" : "false"});
-    if (s.until) {
-        add("until",
-            {fmt::format("{}{}{}", s.until->observable, s.until->above ? ">" : "<", format_double(s.until->level))});
-    }
     return entries;
+}
+
+std::vector<record::Identity> identities(const dynamics::Settings& settings,
+                                         const std::vector<scheme::Scheme>& schemes) {
+    std::vector<record::Identity> all;
+    for (const scheme::Scheme& scheme : schemes) {
+        all.push_back(dynamics::identity_of(settings, scheme.program));
+    }
+    return all;
+}
+
+// What the runs have in common, their equations, and what is kept of them.
+record::Identity folder_identity(const std::vector<record::Identity>& runs, bool trajectory) {
+    record::Identity identity;
+    for (const auto& [key, value] : runs.front()) {
+        if (key != "equation") {
+            identity.emplace_back(key, value);
+        }
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        for (const auto& [key, value] : runs[i]) {
+            if (key == "equation") {
+                identity.emplace_back(fmt::format("equation {}", i + 1), value);
+            }
+        }
+    }
+    identity.emplace_back("trajectory", trajectory ? "true" : "false");
+    return identity;
 }
 
 }  // namespace
 
-SimulateFolder::SimulateFolder(std::filesystem::path path, FolderUse use, bool trajectory,
+SimulateFolder::SimulateFolder(std::filesystem::path path, record::FolderUse use, bool trajectory,
                                const dynamics::Settings& settings, const std::vector<scheme::Scheme>& schemes)
-    : path_(std::move(path)), trajectory_(trajectory), settings_(settings), schemes_(schemes) {
-    open_folder(path_, use, to_toml(configuration(settings_, schemes_, trajectory_)), resume_command(), "cli.simulate");
+    : trajectory_(trajectory),
+      settings_(settings),
+      schemes_(schemes),
+      identities_(identities(settings, schemes)),
+      folder_(path, use,
+              {to_toml(configuration(settings, schemes, trajectory)), folder_identity(identities_, trajectory),
+               record::resume_command("simulate", path), "cli.simulate"}) {
     files_.push_back("config.toml");
     if (settings_.dim == 3) {
         const std::size_t samples = dynamics::sample_times(settings_).size();
@@ -158,29 +115,41 @@ SimulateFolder::SimulateFolder(std::filesystem::path path, FolderUse use, bool t
 }
 
 std::string SimulateFolder::resume_command() const {
-    return cli::resume_command("simulate", path_);
+    return record::resume_command("simulate", path());
 }
 
 std::filesystem::path SimulateFolder::restart_file(std::size_t i) const {
-    return path_ / "work" / fmt::format("restart-{}.safetensors", i + 1);
+    return folder_.work(fmt::format("restart-{}.safetensors", i + 1));
 }
 
 dynamics::TrajectoryParts SimulateFolder::parts(std::size_t i) const {
-    return {path_ / "work", fmt::format("sample-{}", i + 1)};
+    return {path() / "work", fmt::format("sample-{}", i + 1), identities_[i]};
 }
 
 void SimulateFolder::keep_sample(std::size_t i, std::size_t index, const Sample& sample,
                                  const dynamics::Particles& particles) {
-    const bool frame = std::find(frame_samples_.begin(), frame_samples_.end(), index) != frame_samples_.end();
-    if (trajectory_ || frame) {
+    if (is_kept(index)) {
         parts(i).save(index, {sample.t, particles.x(), particles.theta()});
+    }
+}
+
+bool SimulateFolder::is_kept(std::size_t index) const {
+    return trajectory_ || std::find(frame_samples_.begin(), frame_samples_.end(), index) != frame_samples_.end();
+}
+
+void SimulateFolder::check_samples(std::size_t i, std::size_t count) const {
+    const dynamics::TrajectoryParts kept = parts(i);
+    for (std::size_t index = 0; index < count; ++index) {
+        if (is_kept(index)) {
+            kept.load(index);
+        }
     }
 }
 
 void SimulateFolder::load_frames(std::size_t i, Simulated& run) const {
     for (const std::size_t index : frame_samples_) {
-        if (!parts(i).has(index)) {
-            continue;  // the run ended before
+        if (index >= run.record.samples.size()) {
+            break;  // the run ended before
         }
         const dynamics::TrajectorySample sample = parts(i).load(index);
         report::SphereFigure::Frame frame{sample.t, {}};
@@ -192,57 +161,62 @@ void SimulateFolder::load_frames(std::size_t i, Simulated& run) const {
 }
 
 void SimulateFolder::write(std::vector<Simulated>& runs) {
-    Json about = provenance(settings_.seed);
+    Json about = record::provenance(settings_.seed);
     Json kernels;
     for (const Simulated& run : runs) {
         kernels[run.scheme.name] = run.record.kernel;
     }
     about["kernels"] = kernels;
     const auto save = [&](const char* name, const std::string& text) {
-        write_file_atomically(path_ / name, text);
+        write_file_atomically(path() / name, text);
         files_.emplace_back(name);
     };
-    save("provenance.json", dump_json(about, 2) + "\n");
     save("result.json", dump_json(simulate_json(runs), 2) + "\n");
     save("samples.csv", samples_csv(runs));
 
+    const auto fields = dynamics::sample_fields();
     std::vector<std::vector<double>> arrays;
     std::vector<TensorToWrite> tensors;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        for (const Column& column : columns) {
+        for (const dynamics::SampleField& field : fields) {
             arrays.emplace_back();
             for (const Sample& sample : runs[i].record.samples) {
-                arrays.back().push_back(column.get(sample));
+                arrays.back().push_back(field(sample));
             }
         }
     }
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-        const std::size_t run = i / columns.size();
+        const std::size_t run = i / fields.size();
         tensors.push_back(
             tensor(fmt::format("{}.{}.{}", run, runs[run].scheme.entry == nullptr ? "equation" : runs[run].scheme.name,
-                               columns[i % columns.size()].name),
+                               fields[i % fields.size()].name),
                    {arrays[i].size()}, arrays[i]));
     }
-    write_safetensors(path_ / "samples.safetensors", tensors, {});
+    write_safetensors(path() / "samples.safetensors", tensors, {});
     files_.emplace_back("samples.safetensors");
     for (std::size_t i = 0; i < runs.size(); ++i) {
         load_frames(i, runs[i]);
         if (trajectory_) {
             const std::string name = runs.size() > 1 ? fmt::format("trajectory-{}.h5", i + 1) : "trajectory.h5";
-            dynamics::write_h5md(path_ / name, parts(i), runs[i].record.samples.size(), settings_, runs[i].scheme.name,
+            dynamics::write_h5md(path() / name, parts(i), runs[i].record.samples.size(), settings_, runs[i].scheme.name,
                                  runs[i].scheme.program.text());
             files_.push_back(name);
         }
     }
     write_figures(runs);
-    std::error_code ignored;
-    std::filesystem::remove_all(path_ / "work", ignored);
+    folder_.finish(std::move(about), files_);
+    files_.emplace_back("provenance.json");
+}
+
+std::string SimulateFolder::stored_result() const {
+    return read_text_file(path() / "result.json", std::size_t{1} << 30U);
 }
 
 void SimulateFolder::write_figures(const std::vector<Simulated>& runs) {
     const auto draw = [&](const std::string& name, const auto& figure) {
-        report::write_figure(path_, name, figure);
+        report::write_figure(path(), name, figure);
         files_.push_back(name + ".svg");
+        files_.push_back(name + ".csv");
     };
     draw("cosine", cosine_figure(settings_, runs));
     draw("radius", radius_figure(settings_, runs));

@@ -14,23 +14,6 @@ namespace flyball::cli {
 
 using dynamics::Sample;
 
-namespace {
-
-template <class Get>
-Json column(const std::vector<Sample>& samples, const Get& get) {
-    Json values = Json::array();
-    for (const Sample& sample : samples) {
-        values.push_back(get(sample));
-    }
-    return values;
-}
-
-Json or_null(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-}  // namespace
-
 Json simulate_json(const std::vector<Simulated>& runs) {
     Json list = Json::array();
     for (const Simulated& run : runs) {
@@ -39,19 +22,20 @@ Json simulate_json(const std::vector<Simulated>& runs) {
         row["scheme"] = run.scheme.name;
         row["equation"] = run.scheme.program.text();
         row["outcome"] = dynamics::name(run.record.outcome);
-        row["t"] = column(samples, [](const Sample& s) { return s.t; });
-        row["cosine"] = {{"mean", column(samples, [](const Sample& s) { return s.cosine; })},
-                         {"lo", column(samples, [](const Sample& s) { return s.cosine_lo; })},
-                         {"hi", column(samples, [](const Sample& s) { return s.cosine_hi; })}};
-        row["radius"] = {{"mean", column(samples, [](const Sample& s) { return s.radius; })},
-                         {"min", column(samples, [](const Sample& s) { return s.radius_min; })},
-                         {"max", column(samples, [](const Sample& s) { return s.radius_max; })}};
-        row["variance"] = column(samples, [](const Sample& s) { return s.variance; });
-        row["energy"] = column(samples, [](const Sample& s) { return s.energy; });
-        row["speed"] = column(samples, [](const Sample& s) { return s.speed; });
-        row["clusters"] = column(samples, [](const Sample& s) { return or_null(s.clusters); });
-        row["effective_rank"] = column(samples, [](const Sample& s) { return s.effective_rank; });
-        row["collapse_time"] = or_null(run.record.collapse_time);
+        for (const dynamics::SampleField& field : dynamics::sample_fields()) {
+            if (field.json == nullptr) {
+                continue;
+            }
+            Json values = Json::array();
+            for (const Sample& sample : samples) {
+                values.push_back(field(sample));
+            }
+            const std::string place = field.json;
+            const std::size_t dot = place.find('.');
+            Json& group = dot == std::string::npos ? row : row[place.substr(0, dot)];
+            group[place.substr(dot == std::string::npos ? 0 : dot + 1)] = std::move(values);
+        }
+        row["collapse_time"] = run.record.collapse_time ? Json(*run.record.collapse_time) : Json(nullptr);
         row["kernel"] = run.record.kernel;
         row["stats"] = {
             {"steps", run.record.steps}, {"evaluations", run.record.evaluations}, {"seconds", run.record.seconds}};
@@ -82,21 +66,10 @@ std::string describe(const dynamics::Settings& s) {
     if (s.r0 != 1) {
         text += fmt::format(", r0 = {}", format_double(s.r0));
     }
-    switch (s.weights) {
-        case dynamics::WeightKind::identity:
-            break;
-        case dynamics::WeightKind::gaussian:
-            text += ", gaussian weights";
-            break;
-        case dynamics::WeightKind::kaiming:
-            text += fmt::format(", kaiming weights of gain {:.3g}", s.kaiming_gain);
-            break;
-        case dynamics::WeightKind::orthogonal:
-            text += ", orthogonal weights";
-            break;
-        case dynamics::WeightKind::file:
-            text += ", weights of " + std::filesystem::path(s.weight_file).filename().string();
-            break;
+    if (s.weights == dynamics::WeightKind::file) {
+        text += ", weights of " + std::filesystem::path(s.weight_file).filename().string();
+    } else if (s.weights != dynamics::WeightKind::identity) {
+        text += fmt::format(", {} weights", dynamics::weights_text(s));
     }
     if (s.fresh) {
         text += " redrawn at every integer t";
@@ -127,7 +100,7 @@ std::string simulate_text(const dynamics::Settings& settings, const std::vector<
         rows.push_back(
             {run.scheme.name, fmt::format("{:.4g}", last.t), fmt::format("{:.4f}", first.cosine),
              fmt::format("{:.6f}", last.cosine), fmt::format("{:.4g}", last.radius), fmt::format("{:.3g}", first.speed),
-             fmt::format("{:.3g}", last.speed), last.clusters ? fmt::format("{:.3g}", *last.clusters) : "-",
+             fmt::format("{:.3g}", last.speed), std::isnan(last.clusters) ? "-" : fmt::format("{:.3g}", last.clusters),
              run.record.collapse_time ? fmt::format("{:.3g}", *run.record.collapse_time) : "-",
              dynamics::name(run.record.outcome), run.record.kernel, fmt::format("{:.3g} s", run.record.seconds)});
     }

@@ -97,6 +97,13 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
     checked_gemm(cblas_dgemm, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
+std::string blas_core() {
+    using Name = char* (*)();
+    const auto found = reinterpret_cast<Name>(dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+    const char* const core = found != nullptr ? found() : nullptr;
+    return core != nullptr ? core : "unknown";
+}
+
 int blas_threads() {
     const ThreadSetting& setting = thread_setting();
     return setting.get == nullptr ? 0 : setting.get();

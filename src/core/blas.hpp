@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace flyball {
 
@@ -20,6 +21,10 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
           const float* a, std::size_t lda, const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc);
 void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, double alpha,
           const double* a, std::size_t lda, const double* b, std::size_t ldb, double beta, double* c, std::size_t ldc);
+
+// The processor type that the library chose its kernels for ("Zen", "Haswell"), or "unknown". Products on another type
+// may end in other last digits.
+std::string blas_core();
 
 // The number of threads BLAS uses in the calling thread; 0 when the library has no such setting.
 int blas_threads();

@@ -60,6 +60,24 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
     return value;
 }
 
+std::optional<std::uint64_t> parse_whole(std::string_view text) {
+    const auto digits = without_plus(text);
+    if (!digits) {
+        return std::nullopt;
+    }
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits->data(), digits->data() + digits->size(), value);
+    if (error == std::errc{} && end == digits->data() + digits->size()) {
+        return value;
+    }
+    const auto real = parse_double(text);
+    constexpr double exact = 9007199254740992;  // 2^53: above, a double no longer says which whole number was meant
+    if (!real || *real < 0 || *real > exact || *real != std::trunc(*real)) {
+        return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(*real);
+}
+
 std::string format_double(double value) {
     if (std::isnan(value)) {
         return "nan";

@@ -17,6 +17,10 @@ std::optional<double> parse_double(std::string_view text);
 // Decimal digits with an optional sign; nullopt when the value does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 
+// A count or a seed: digits, all 64 bits of them, or another spelling of the same whole number up to 2^53 ("1e6",
+// "32.0"); nullopt for negative and fractional values.
+std::optional<std::uint64_t> parse_whole(std::string_view text);
+
 // "0.25", "100000", "1e-4", "1e100": no padding and no plus in the exponent; whole numbers below 1e6 without one.
 // Non-finite values are "inf", "-inf" and "nan".
 std::string format_double(double value);

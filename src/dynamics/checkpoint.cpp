@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
@@ -13,36 +10,17 @@ namespace flyball::dynamics {
 
 namespace {
 
-constexpr std::size_t sample_width = 12;
-
-std::vector<double> pack(const std::vector<Sample>& samples) {
-    std::vector<double> values;
-    for (const Sample& s : samples) {
-        values.insert(values.end(), {s.t, s.cosine, s.cosine_lo, s.cosine_hi, s.radius, s.radius_min, s.radius_max,
-                                     s.variance, s.energy, s.speed,
-                                     s.clusters.value_or(std::numeric_limits<double>::quiet_NaN()), s.effective_rank});
-    }
-    return values;
+// The same file is first a restart point and then the record, so both have one kind and say which they are.
+record::Seal seal_of(const record::Identity& run) {
+    return {"run of particles", run};
 }
 
-std::vector<Sample> unpack(const std::vector<double>& values) {
-    std::vector<Sample> samples(values.size() / sample_width);
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-        const double* v = values.data() + i * sample_width;
-        samples[i] = {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11]};
-        if (std::isnan(v[10])) {
-            samples[i].clusters.reset();
-        }
-    }
-    return samples;
-}
-
-void save(const std::filesystem::path& path, const std::vector<Sample>& samples, const std::vector<double>& y,
-          const TensorMetadata& metadata) {
+void save(const std::filesystem::path& path, const record::Identity& run, const std::vector<Sample>& samples,
+          const std::vector<double>& y, const TensorMetadata& metadata) {
     const std::vector<double> packed = pack(samples);
-    const std::vector<TensorToWrite> tensors = {tensor("samples", {samples.size(), sample_width}, packed),
+    const std::vector<TensorToWrite> tensors = {tensor("samples", {samples.size(), packed_width()}, packed),
                                                 tensor("y", {y.size()}, y)};
-    write_safetensors(path, tensors, metadata);
+    record::write_sealed(path, seal_of(run), tensors, metadata);
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view got) {
@@ -53,8 +31,22 @@ void save(const std::filesystem::path& path, const std::vector<Sample>& samples,
 
 }  // namespace
 
-void save_restart_point(const std::filesystem::path& path, const RestartPoint& point) {
-    save(path, point.samples, point.y,
+record::Identity identity_of(const Settings& settings, const scheme::Program& program) {
+    record::Identity identity = record::program_identity();
+    identity.emplace_back("equation", program.text());
+    for (const SettingField& field : setting_fields()) {
+        if (const auto text = field.text(settings)) {
+            identity.emplace_back(field.key, *text);
+        }
+    }
+    if (settings.weights == WeightKind::file) {
+        identity.emplace_back("checksum of the weight file", record::file_checksum(settings.weight_file));
+    }
+    return identity;
+}
+
+void save_restart_point(const std::filesystem::path& path, const record::Identity& run, const RestartPoint& point) {
+    save(path, run, point.samples, point.y,
          {{"kind", "restart"},
           {"t", format_double(point.step.t)},
           {"h", format_double(point.step.h)},
@@ -63,8 +55,8 @@ void save_restart_point(const std::filesystem::path& path, const RestartPoint& p
           {"evaluations", std::to_string(point.evaluations)}});
 }
 
-void save_record(const std::filesystem::path& path, const Record& record) {
-    save(path, record.samples, {},
+void save_record(const std::filesystem::path& path, const record::Identity& run, const Record& record) {
+    save(path, run, record.samples, {},
          {{"kind", "record"},
           {"outcome", name(record.outcome)},
           {"kernel", record.kernel},
@@ -74,11 +66,12 @@ void save_record(const std::filesystem::path& path, const Record& record) {
           {"collapse_time", record.collapse_time ? format_double(*record.collapse_time) : ""}});
 }
 
-std::optional<Saved> load_checkpoint(const std::filesystem::path& path, std::size_t numbers) {
+std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const record::Identity& run,
+                                     std::size_t numbers) {
     if (!std::filesystem::exists(path)) {
         return std::nullopt;
     }
-    const SafeTensors file = SafeTensors::open(path);
+    const SafeTensors file = record::open_sealed(path, seal_of(run));
     const TensorMetadata& metadata = file.metadata();
     const auto text = [&](const char* key) -> std::string {
         const auto found = metadata.find(key);
@@ -102,7 +95,7 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, std::siz
         return static_cast<std::size_t>(*value);
     };
     const auto shape = file.info("samples").shape;
-    if (shape.size() != 2 || shape[1] != sample_width) {
+    if (shape.size() != 2 || shape[1] != packed_width()) {
         fail(path, "samples of another shape");
     }
     Saved saved;

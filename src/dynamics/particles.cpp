@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynamics/start.hpp"
+#include "measure/rows.hpp"
 #include "scheme/limit.hpp"
 
 namespace flyball::dynamics {
@@ -162,24 +163,25 @@ Sample Particles::measure_ode(double t) {
     std::vector<double> readout_slope;
     velocity(t, slopes);
     step_.readout(ode_environment(t), state_, slopes, readout_, readout_slope);
-    directions(shape(), readout_, theta_);
-    return measure(shape(), t, theta_, state_.streams[0], mean_angular_speed(shape(), readout_, readout_slope));
+    measure::directions(readout_rows(), theta_);
+    return measure(shape(), t, theta_, state_.streams[0],
+                   measure::mean_angular_speed(readout_rows(), readout_slope.data()));
 }
 
-double Particles::observe_ode(double t, const std::string& observable) {
+double Particles::observe_ode(double t, const SampleField& field) {
     step_.readout(ode_environment(t), state_, readout_);
-    directions(shape(), readout_, theta_);
-    if (const auto value = measure_one(shape(), observable, theta_, state_.streams[0])) {
+    measure::directions(readout_rows(), theta_);
+    if (const auto value = measure_one(shape(), field, theta_, state_.streams[0])) {
         return *value;
     }
-    return value_of(measure_ode(t), observable);
+    return field(measure_ode(t));
 }
 
 Sample Particles::measure_layers(std::size_t done, const std::vector<double>* theta_before) {
     const std::size_t l = std::max<std::size_t>(1, done);
     step_.readout(Environment::layer(l, *settings_.layers, settings_.dt, settings_.tokens, settings_.dim), state_,
                   readout_);
-    directions(shape(), readout_, theta_);
+    measure::directions(readout_rows(), theta_);
     double speed = std::nan("");
     if (theta_before != nullptr) {  // how far the last layer turned the tokens, per unit of time
         double sum = 0;

@@ -13,6 +13,7 @@
 #include "dynamics/observables.hpp"
 #include "dynamics/settings.hpp"
 #include "dynamics/weights.hpp"
+#include "measure/rows.hpp"
 #include "scheme/rows.hpp"
 
 namespace flyball::dynamics {
@@ -38,7 +39,7 @@ class Particles {
     void layer(std::size_t l);
 
     Sample measure_ode(double t);
-    double observe_ode(double t, const std::string& observable);  // one observable, as cheaply as it can be had
+    double observe_ode(double t, const SampleField& field);  // one observable, as cheaply as it can be had
     Sample measure_layers(std::size_t layers_done, const std::vector<double>* theta_before);
     const std::vector<double>& theta() const { return theta_; }  // of the last measurement
 
@@ -53,6 +54,7 @@ class Particles {
     void sub_layer(scheme::SubLayer which, const double* in, double* out);
     void use_draw(std::size_t draw);
     Measured shape() const;
+    measure::Rows readout_rows() const { return {readout_.data(), rows_, settings_.dim}; }
 
     Settings settings_;
     scheme::Program program_;

@@ -22,7 +22,7 @@ bool holds(const Until& until, double value) {
 }
 
 bool holds(const Until& until, const Sample& sample) {
-    return holds(until, value_of(sample, until.observable));
+    return holds(until, event_field(until.observable)(sample));
 }
 
 class Runner {
@@ -201,7 +201,8 @@ void Runner::refine_until(double before, const std::vector<double>& y_before, In
         if (integrator.advance(particles_, trial, middle, ignore) != Progressed::reached) {
             break;
         }
-        const bool there = holds(*settings_.until, particles_.observe_ode(middle, settings_.until->observable));
+        const bool there =
+            holds(*settings_.until, particles_.observe_ode(middle, event_field(settings_.until->observable)));
         auto& y = there ? y_high : y_low;
         (there ? high : low) = middle;
         particles_.copy_to(y.data());
@@ -243,7 +244,7 @@ void Runner::run_ode() {
     const auto hook = [&](const StepState& state) {
         if (settings_.until) {
             step_ = state;
-            if (holds(*settings_.until, particles_.observe_ode(state.t, settings_.until->observable))) {
+            if (holds(*settings_.until, particles_.observe_ode(state.t, event_field(settings_.until->observable)))) {
                 until_reached = true;
                 return false;
             }

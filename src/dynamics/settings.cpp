@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
-#include "core/suggest.hpp"
+#include "dynamics/sample.hpp"
 
 namespace flyball::dynamics {
 
@@ -24,101 +23,12 @@ void positive(double value, std::string_view flag) {
     }
 }
 
-template <class Value>
-Value one_of(const std::string& text, std::string_view what,
-             const std::vector<std::pair<std::string, Value>>& choices) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : choices) {
-        if (name == text) {
-            return value;
-        }
-        names.push_back(name);
-    }
-    const std::string near = nearest(text, names);
-    fail(fmt::format("the unknown {} {}", what, flyball::quoted(text)),
-         fmt::format("one of {}", fmt::join(names, ", ")), near.empty() ? "" : fmt::format("did you mean {}?", near));
-}
-
-double number_after(const std::string& text, std::size_t at, std::string_view what) {
-    const auto value = parse_double(std::string_view(text).substr(at));
-    if (!value) {
-        fail(flyball::quoted(text), fmt::format("{} followed by a number", what));
-    }
-    return *value;
-}
-
 }  // namespace
 
-void parse_start(const std::string& text, Settings& settings) {
-    if (text.rfind("cone:", 0) == 0) {
-        settings.start = StartKind::cone;
-        settings.cone_delta = number_after(text, 5, "cone:");
-        return;
+void complete(Settings& s) {
+    if (s.dim == 0) {
+        s.dim = s.start == StartKind::symmetric ? std::max<std::size_t>(32, s.tokens) : 32;
     }
-    settings.start = one_of<StartKind>(text, "start",
-                                       {{"symmetric", StartKind::symmetric},
-                                        {"uniform", StartKind::uniform},
-                                        {"gaussian", StartKind::gaussian},
-                                        {"cone:DELTA", StartKind::cone}});
-    if (settings.start == StartKind::cone) {
-        fail("a cone without its size", "cone:DELTA, for example cone:0.01");
-    }
-}
-
-void parse_weights(const std::string& text, Settings& settings) {
-    if (text.rfind("kaiming:", 0) == 0) {
-        settings.weights = WeightKind::kaiming;
-        settings.kaiming_gain = number_after(text, 8, "kaiming:");
-        positive(settings.kaiming_gain, "--weights kaiming:");
-        return;
-    }
-    if (text.find('.') != std::string::npos || text.find('/') != std::string::npos) {
-        settings.weights = WeightKind::file;
-        settings.weight_file = text;
-        return;
-    }
-    settings.weights = one_of<WeightKind>(text, "weights",
-                                          {{"identity", WeightKind::identity},
-                                           {"gaussian", WeightKind::gaussian},
-                                           {"kaiming", WeightKind::kaiming},
-                                           {"orthogonal", WeightKind::orthogonal}});
-}
-
-Until parse_until(const std::string& text) {
-    const std::size_t at = text.find_first_of("<>");
-    if (at == std::string::npos) {
-        fail(fmt::format("--until {}", flyball::quoted(text)),
-             "an observable, < or >, and a number, for example cosine>0.999");
-    }
-    Until until;
-    until.observable = one_of<std::string>(text.substr(0, at), "observable",
-                                           {{"cosine", "cosine"},
-                                            {"radius", "radius"},
-                                            {"variance", "variance"},
-                                            {"energy", "energy"},
-                                            {"speed", "speed"},
-                                            {"clusters", "clusters"}});
-    until.above = text[at] == '>';
-    until.level = number_after(text, at + 1, fmt::format("{}{}", until.observable, text[at]));
-    return until;
-}
-
-namespace {
-
-constexpr std::array<std::pair<const char*, Method>, 5> methods = {{{"auto", Method::automatic},
-                                                                    {"erk", Method::erk},
-                                                                    {"bdf", Method::bdf},
-                                                                    {"euler", Method::euler},
-                                                                    {"rk4", Method::rk4}}};
-
-}  // namespace
-
-Method parse_method(const std::string& text) {
-    return one_of<Method>(text, "method", {methods.begin(), methods.end()});
-}
-
-const char* name(Method method) {
-    return std::find_if(methods.begin(), methods.end(), [&](const auto& row) { return row.second == method; })->first;
 }
 
 void check(const Settings& s) {
@@ -196,8 +106,11 @@ std::vector<double> sample_times(const Settings& s) {
 
 double memory_estimate(const Settings& s, std::size_t streams) {
     const double numbers = static_cast<double>(s.systems) * static_cast<double>(s.tokens) * static_cast<double>(s.dim);
-    // An integrator of order 5 keeps about a dozen copies of the state; steps and attention a dozen rows more.
+    // An integrator keeps about a dozen copies of the state; steps and attention a dozen rows more.
     double total = numbers * static_cast<double>(streams) * 8 * 24;
+    // Every sample is kept: in the record, in the restart point that is being written, and as text and JSON at the end.
+    const std::size_t samples = s.layers ? std::min(s.samples, *s.layers + 1) : s.samples;
+    total += static_cast<double>(samples) * sizeof(Sample) * 20;
     if (s.weights != WeightKind::identity) {
         total += 4.0 * 8 * static_cast<double>(s.dim) * static_cast<double>(s.dim) * static_cast<double>(s.systems);
     }

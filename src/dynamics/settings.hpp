@@ -1,6 +1,10 @@
 // What a particle run is: everything that decides its result. Two runs with equal settings end with the same bits.
+//
+// `setting_fields()` is the one list of what a user can set: flags, configuration files, the identity of restart files
+// and captions walk it. A new setting is a member, a row of the list and, where it can be wrong, a line in `check`.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,14 +20,23 @@ enum class Precision { f64, f32 };
 
 // Stop when an observable crosses a level: cosine>0.999.
 struct Until {
-    std::string observable;  // cosine, radius, variance, energy, speed or clusters
+    std::string observable;  // a field of a sample that is an event (sample.hpp)
     bool above = true;
     double level = 0;
 };
 
+// One of the four random matrices of attention: times the gain of its kind (kaiming: sqrt 2, others 1), times a gain
+// of its own, or the identity instead: "kaiming:o=identity" has no output matrix.
+struct Gain {
+    enum class Kind { standard, number, identity } kind = Kind::standard;
+    double number = 0;
+};
+using Gains = std::array<Gain, 4>;  // of query, key, value, output
+inline constexpr std::array<const char*, 4> gain_names = {"q", "k", "v", "o"};
+
 struct Settings {
     std::size_t tokens = 32;
-    std::size_t dim = 32;
+    std::size_t dim = 32;  // 0: not said; complete() chooses
     double beta = 1;
     std::size_t heads = 1;
     bool causal = false;
@@ -32,7 +45,7 @@ struct Settings {
     Precision precision = Precision::f64;
 
     WeightKind weights = WeightKind::identity;
-    double kaiming_gain = 1.4142135623730951;
+    Gains gains;
     std::string weight_file;
     bool fresh = false;         // redraw random weights at every integer t
     std::size_t ffn_width = 0;  // 0: no FFN
@@ -56,12 +69,31 @@ struct Settings {
     double final_time() const { return layers ? static_cast<double>(*layers) * dt : time; }
 };
 
+struct SettingField {
+    const char* key;   // the flag without its dashes, and the key in files
+    const char* type;  // what stands for the value in help: "N", "EVENT"; empty for a switch
+    const char* help;
+    // As a user would type it, in the shortest form that is read back equal; nothing where it is not set or does not
+    // matter to this run. A switch says "true" or "false".
+    std::optional<std::string> (*text)(const Settings&);
+    void (*parse)(const std::string& text, Settings&);  // Error(usage) with a sentence when it cannot be read
+
+    bool is_switch() const { return *type == '\0'; }
+};
+
+const std::vector<SettingField>& setting_fields();
+
+// What follows from the rest where it was not said (the dimension: 32, or the tokens of a symmetric start).
+void complete(Settings& settings);
+
 // Throws Error(usage) with a sentence where a setting makes no sense, alone or beside the others.
 void check(const Settings& settings);
 
-// "symmetric", "cone:0.01"; "kaiming:1.5", "weights.safetensors"; "cosine>0.999".
+// The pieces of fields that others read too. "symmetric", "cone:0.01"; "kaiming:1.5", "kaiming:q=1,o=identity",
+// "weights.safetensors"; "cosine>0.999".
 void parse_start(const std::string& text, Settings& settings);
 void parse_weights(const std::string& text, Settings& settings);
+std::string weights_text(const Settings& settings);
 Until parse_until(const std::string& text);
 Method parse_method(const std::string& text);
 const char* name(Method method);

@@ -24,11 +24,15 @@ void TrajectoryParts::save(std::size_t index, const TrajectorySample& sample) co
     std::filesystem::create_directories(folder_);
     const std::vector<TensorToWrite> tensors = {tensor("x", {sample.x.size()}, sample.x),
                                                 tensor("theta", {sample.theta.size()}, sample.theta)};
-    write_safetensors(path(index), tensors, {{"t", format_double(sample.t)}});
+    record::write_sealed(path(index), seal(index), tensors, {{"t", format_double(sample.t)}});
+}
+
+record::Seal TrajectoryParts::seal(std::size_t index) const {
+    return {fmt::format("{}, sample {}", prefix_, index), run_};
 }
 
 TrajectorySample TrajectoryParts::load(std::size_t index) const {
-    const SafeTensors file = SafeTensors::open(path(index));
+    const SafeTensors file = record::open_sealed(path(index), seal(index));
     const auto t = file.metadata().find("t");
     const auto time = t == file.metadata().end() ? std::nullopt : parse_double(t->second);
     if (!time) {
@@ -37,18 +41,6 @@ TrajectorySample TrajectoryParts::load(std::size_t index) const {
                     "a part of this run's trajectory");
     }
     return {*time, file.read<double>("x"), file.read<double>("theta")};
-}
-
-void TrajectoryParts::remove_all() const {
-    std::error_code ignored;
-    for (std::size_t i = 0; has(i); ++i) {
-        std::filesystem::remove(path(i), ignored);
-    }
-    for (const auto& file : std::filesystem::directory_iterator(folder_, ignored)) {
-        if (file.path().filename().string().rfind(prefix_ + "-", 0) == 0) {
-            std::filesystem::remove(file.path(), ignored);
-        }
-    }
 }
 
 namespace {

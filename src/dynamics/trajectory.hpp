@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dynamics/settings.hpp"
+#include "record/sealed.hpp"
 
 namespace flyball::dynamics {
 
@@ -22,19 +23,20 @@ struct TrajectorySample {
 
 class TrajectoryParts {
   public:
-    // Files folder/PREFIX-00000.safetensors and on.
-    TrajectoryParts(std::filesystem::path folder, std::string prefix)
-        : folder_(std::move(folder)), prefix_(std::move(prefix)) {}
+    // Files folder/PREFIX-00000.safetensors and on, sealed as parts of this run.
+    TrajectoryParts(std::filesystem::path folder, std::string prefix, record::Identity run)
+        : folder_(std::move(folder)), prefix_(std::move(prefix)), run_(std::move(run)) {}
 
     void save(std::size_t index, const TrajectorySample& sample) const;
     TrajectorySample load(std::size_t index) const;
     bool has(std::size_t index) const;
-    void remove_all() const;
 
   private:
     std::filesystem::path path(std::size_t index) const;
+    record::Seal seal(std::size_t index) const;
     std::filesystem::path folder_;
     std::string prefix_;
+    record::Identity run_;
 };
 
 // One H5MD file from parts 0..count-1, written beside and renamed.

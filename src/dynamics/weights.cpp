@@ -31,6 +31,33 @@ std::vector<Real> narrowed(const std::vector<double>& values) {
     return {values.begin(), values.end()};
 }
 
+// A [d, d] matrix of the role (query, key, value, output: 0 to 3), with its gain. Another matrix's gain, or its being
+// the identity, does not change this one's draw.
+std::vector<double> random_matrix(const Settings& s, std::size_t role, std::size_t system, std::size_t draw) {
+    const std::size_t d = s.dim;
+    const Gain& gain = s.gains[role];
+    if (gain.kind == Gain::Kind::identity) {
+        std::vector<double> identity(d * d, 0.0);
+        for (std::size_t c = 0; c < d; ++c) {
+            identity[c * d + c] = 1;
+        }
+        return identity;
+    }
+    double factor = gain.kind == Gain::Kind::number    ? gain.number
+                    : s.weights == WeightKind::kaiming ? 1.4142135623730951
+                                                       : 1;
+    std::vector<double> matrix = normals(s, weight_stream, system, draw * 4 + role, d * d);
+    if (s.weights == WeightKind::orthogonal) {
+        matrix = orthogonal_factor(std::move(matrix), d);
+    } else {
+        factor /= std::sqrt(static_cast<double>(d));
+    }
+    for (double& value : matrix) {
+        value *= factor;
+    }
+    return matrix;
+}
+
 // The four matrices of one head: rows [h*width, (h+1)*width) of d x d draws; the output is transposed.
 template <class Real>
 attention::Weights<Real> random_weights(const Settings& s, std::size_t system, std::size_t draw) {
@@ -40,15 +67,7 @@ attention::Weights<Real> random_weights(const Settings& s, std::size_t system, s
     weights.width = d / s.heads;
     weights.head.resize(s.heads);
     for (std::size_t role = 0; role < 4; ++role) {
-        std::vector<double> matrix = normals(s, weight_stream, system, draw * 4 + role, d * d);
-        if (s.weights == WeightKind::orthogonal) {
-            matrix = orthogonal_factor(std::move(matrix), d);
-        } else {
-            const double gain = s.weights == WeightKind::kaiming ? s.kaiming_gain : 1;
-            for (double& value : matrix) {
-                value *= gain / std::sqrt(static_cast<double>(d));
-            }
-        }
+        const std::vector<double> matrix = random_matrix(s, role, system, draw);
         for (std::size_t h = 0; h < s.heads; ++h) {
             const auto begin = matrix.begin() + static_cast<std::ptrdiff_t>(h * weights.width * d);
             std::vector<double> rows(begin, begin + static_cast<std::ptrdiff_t>(weights.width * d));
@@ -143,9 +162,12 @@ attention::Weights<Real> draw_weights(const Settings& s, std::size_t system, std
         }
         case WeightKind::file:
             return file_weights<Real>(s);
-        default:
-            return random_weights<Real>(s, system, draw);
+        case WeightKind::gaussian:
+        case WeightKind::kaiming:
+        case WeightKind::orthogonal:
+            break;
     }
+    return random_weights<Real>(s, system, draw);
 }
 template attention::Weights<float> draw_weights<float>(const Settings&, std::size_t, std::size_t);
 template attention::Weights<double> draw_weights<double>(const Settings&, std::size_t, std::size_t);

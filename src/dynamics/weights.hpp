@@ -10,6 +10,7 @@ namespace flyball::dynamics {
 
 // Weights of system m; `draw` counts redraws (the integer part of t when weights are fresh, else 0).
 //     gaussian   entries N(0, 1/d)          kaiming:G  N(0, G^2/d)          orthogonal  Haar, cut to the heads' rows
+// each times the gain of its matrix (Settings::gains), or the identity, cut likewise, in its place.
 // Head h has query, key, value of [d/H, d] and output of [d, d/H].
 template <class Real>
 attention::Weights<Real> draw_weights(const Settings& settings, std::size_t system, std::size_t draw);

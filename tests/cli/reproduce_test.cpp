@@ -5,9 +5,11 @@
 #include <chrono>
 
 #include "claims/claim.hpp"
+#include "core/config.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
 #include "program.hpp"
+#include "record/sealed.hpp"
 #include "sanitized.hpp"
 
 namespace flyball::cli::test {
@@ -102,28 +104,48 @@ TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
     ASSERT_EQ(whole.exit, 0) << whole.err;
     // As if killed after the first claim, which left a measurement no experiment would give.
     const Json claim = parse_json(whole.out, "json")["claims"][0];
-    std::filesystem::create_directories(folder / "work");
-    Json stored = {{"version", run_program("--version").out.substr(8, 5)},
-                   {"predicted", claim["predicted"]},
+    record::Identity identity = record::program_identity();
+    for (const ConfigEntry& entry : load_config(folder / "config.toml")) {
+        std::string values = entry.values[0];
+        for (std::size_t i = 1; i < entry.values.size(); ++i) {
+            values += " " + entry.values[i];
+        }
+        identity.emplace_back(entry.key.substr(entry.key.find('.') + 1), values);
+    }
+    const auto put_back = [&](const Json& body) {
+        std::filesystem::create_directories(folder / "work");
+        record::write_sealed_json(folder / "work/run.json", {"run", identity}, Json::object());
+        record::write_sealed_json(folder / "work/dynamics-table-peri-ln.json",
+                                  {"claim dynamics-table-peri-ln", identity}, body);
+    };
+    Json stored = {{"predicted", claim["predicted"]},
                    {"measured", "kept from before"},
                    {"tolerance", claim["tolerance"]},
                    {"verdict", "holds"},
                    {"note", "stored"},
                    {"pictures", Json::array()},
                    {"seconds", 1.5}};
-    write_file_atomically(folder / "work/dynamics-table-peri-ln.json", dump_json(stored));
+    put_back(stored);
     const Outcome resumed = run_program(flags + " --resume");
     ASSERT_EQ(resumed.exit, 0) << resumed.err;
     const Json claims = parse_json(resumed.out, "json")["claims"];
     EXPECT_EQ(claims[0]["measured"], "kept from before");
     EXPECT_EQ(claims[1]["measured"], parse_json(whole.out, "json")["claims"][1]["measured"]);
     // A stored verdict that is not the recorded one still counts.
-    std::filesystem::create_directories(folder / "work");
     stored["verdict"] = "fails";
-    write_file_atomically(folder / "work/dynamics-table-peri-ln.json", dump_json(stored));
+    put_back(stored);
     const Outcome bad = run_program(flags + " --resume");
     EXPECT_EQ(bad.exit, 1);
     EXPECT_NE(bad.err.find("dynamics-table-peri-ln is recorded as holds and came out as fails"), std::string::npos);
+    const Outcome finished = run_program(flags + " --resume");
+    EXPECT_EQ(finished.exit, 1) << "a finished run keeps its verdict";
+    put_back(stored);
+    std::string damaged = read_text_file(folder / "work/dynamics-table-peri-ln.json", 1 << 20);
+    damaged.replace(damaged.find("fails"), 5, "holds");
+    write_file_atomically(folder / "work/dynamics-table-peri-ln.json", damaged);
+    const Outcome refused = run_program(flags + " --resume");
+    EXPECT_EQ(refused.exit, 2);
+    EXPECT_NE(refused.err.find("checksum"), std::string::npos) << refused.err;
     const Outcome other = run_program(flags + " --seed 2 --resume");
     EXPECT_EQ(other.exit, 2);
     EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;

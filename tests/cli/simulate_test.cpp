@@ -135,7 +135,7 @@ TEST(Simulate, SeedsUseAll64Bits) {
 
 TEST(Simulate, WrongInputOfEveryKindExitsTwoWithOneSentence) {
     const std::vector<std::pair<std::string, std::string>> cases = {
-        {"--tokens 0", "at least one of each"},
+        {"--tokens 0", "got --tokens '0', expected a whole number, 1 or more"},
         {"--dim -1", "--dim"},
         {"--tokens many", "--tokens"},
         {"--beta inf", "finite"},
@@ -154,16 +154,19 @@ TEST(Simulate, WrongInputOfEveryKindExitsTwoWithOneSentence) {
         {"--weights gaussian --heads 5", "divides"},
         {"--fresh", "--weights gaussian"},
         {"--attention softmx", "softmax"},
-        {"--mask casual", "none or causal"},
+        {"--mask casual", "one of none, causal. hint: did you mean causal?"},
         {"--method rk5", "one of auto"},
         {"--until cosine=1", "cosine>0.999"},
-        {"--precision f16", "f64 or f32"},
+        {"--precision f16", "one of f64, f32"},
         {"--kernel no-such", "kernel"},
-        {"--samples 1", "at least 2"},
+        {"--samples 1", "2 or more"},
         {"--out /proc/flyball", "/proc/flyball"},
         {"--out /dev/null", "which is a file"},
         {"--resume", "--out"},
         {"--tokens 100000000 --dim 4096", "GB"},
+        {"--samples 1000000000000", "GB"},
+        {"--dim 0", "1 or more"},
+        {"--weights kaiming:w=1", "q, k, v and o"},
         {"--threads 0x", "--threads"},
     };
     for (const auto& [flags, says] : cases) {

@@ -1,0 +1,88 @@
+#include "dynamics/sample.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/suggest.hpp"
+
+namespace flyball::dynamics {
+
+namespace {
+
+constexpr std::array<SampleField, 14> fields = {{
+    {"t", "t", &Sample::t, nullptr, false},
+    {"cosine", "cosine.mean", &Sample::cosine, nullptr, true},
+    {"cosine_lo", "cosine.lo", &Sample::cosine_lo, nullptr, false},
+    {"cosine_hi", "cosine.hi", &Sample::cosine_hi, nullptr, false},
+    {"one_minus_cosine", "one_minus_cosine", &Sample::one_minus_cosine, nullptr, true},
+    {"radius", "radius.mean", &Sample::radius, nullptr, true},
+    {"radius_min", "radius.min", &Sample::radius_min, nullptr, false},
+    {"radius_max", "radius.max", &Sample::radius_max, nullptr, false},
+    {"variance", "variance", &Sample::variance, nullptr, true},
+    {"energy", "energy", &Sample::energy, nullptr, true},
+    {"speed", "speed", &Sample::speed, nullptr, true},
+    {"clusters", "clusters", &Sample::clusters, nullptr, true},
+    {"effective_rank", "effective_rank", &Sample::effective_rank, nullptr, true},
+    {"log_one_minus_cosine", nullptr, nullptr, [](const Sample& s) { return std::log(s.one_minus_cosine); }, false},
+}};
+
+}  // namespace
+
+std::span<const SampleField> sample_fields() {
+    return fields;
+}
+
+const SampleField& event_field(std::string_view name) {
+    std::vector<std::string> names;
+    for (const SampleField& field : fields) {
+        if (field.event && field.name == name) {
+            return field;
+        }
+        if (field.event) {
+            names.emplace_back(field.name);
+        }
+    }
+    const std::string near = nearest(std::string(name), names);
+    throw Error(ErrorKind::usage, "dynamics.settings", fmt::format("the unknown observable {}", flyball::quoted(name)),
+                fmt::format("one of {}", fmt::join(names, ", ")),
+                near.empty() ? "" : fmt::format("did you mean {}?", near));
+}
+
+std::size_t packed_width() {
+    return static_cast<std::size_t>(
+        std::count_if(fields.begin(), fields.end(), [](const SampleField& field) { return field.value != nullptr; }));
+}
+
+std::vector<double> pack(const std::vector<Sample>& samples) {
+    std::vector<double> values;
+    values.reserve(samples.size() * packed_width());
+    for (const Sample& sample : samples) {
+        for (const SampleField& field : fields) {
+            if (field.value != nullptr) {
+                values.push_back(sample.*field.value);
+            }
+        }
+    }
+    return values;
+}
+
+std::vector<Sample> unpack(std::span<const double> values) {
+    assert(values.size() % packed_width() == 0);
+    std::vector<Sample> samples(values.size() / packed_width());
+    auto value = values.begin();
+    for (Sample& sample : samples) {
+        for (const SampleField& field : fields) {
+            if (field.value != nullptr) {
+                sample.*field.value = *value++;
+            }
+        }
+    }
+    return samples;
+}
+
+}  // namespace flyball::dynamics

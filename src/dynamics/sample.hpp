@@ -1,0 +1,52 @@
+// What is known of a run at one time, and the one list of its fields. Tables, arrays, JSON, restart files and --until
+// walk the list: a new quantity is a member and a row of `sample_fields()`.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flyball::dynamics {
+
+// Definitions: docs/simulate.md. NaN where a quantity was not measured; JSON then says null, a table leaves it empty.
+struct Sample {
+    double t = 0;
+    double cosine = 0;     // mean over pairs i < j and systems
+    double cosine_lo = 0;  // 5 % and 95 % quantiles over systems
+    double cosine_hi = 0;
+    double one_minus_cosine = 0;  // by itself: it keeps its digits when the cosine rounds to 1
+    double radius = 0;            // of |x|, over tokens and systems
+    double radius_min = 0;
+    double radius_max = 0;
+    double variance = 0;
+    double energy = 0;
+    double speed = 0;
+    double clusters = std::numeric_limits<double>::quiet_NaN();  // mean over systems; NaN above 65,536 tokens
+    double effective_rank = 0;                                   // NaN above min(n, d) = 1024
+
+    bool operator==(const Sample&) const = default;
+};
+
+struct SampleField {
+    const char* name;       // column of samples.csv, array of samples.safetensors, what --until calls it
+    const char* json;       // where it stands in a run's JSON: "speed", or "cosine.mean"
+    double Sample::*value;  // the member it is kept in; null for what follows from another one
+    double (*derived)(const Sample&);
+    bool event;  // --until may watch it
+
+    double operator()(const Sample& sample) const { return value != nullptr ? sample.*value : derived(sample); }
+};
+
+std::span<const SampleField> sample_fields();
+
+// The field that --until calls so; an Error with the nearest name otherwise.
+const SampleField& event_field(std::string_view name);
+
+// Samples as rows of numbers and back, for files: the fields with a member, in the order of the list.
+std::size_t packed_width();
+std::vector<double> pack(const std::vector<Sample>& samples);
+std::vector<Sample> unpack(std::span<const double> values);  // a whole number of rows
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,276 @@
+// The list of settings: how each is written, and how it is read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "core/suggest.hpp"
+#include "dynamics/sample.hpp"
+#include "dynamics/settings.hpp"
+
+namespace flyball::dynamics {
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+[[noreturn]] void fail(std::string_view got, std::string_view expected, std::string_view hint = {}) {
+    throw Error(ErrorKind::usage, "dynamics.settings", got, expected, hint);
+}
+
+// ---- names
+
+template <class Value>
+using Names = std::vector<std::pair<const char*, Value>>;
+
+template <class Value>
+Value value_named(const std::string& text, std::string_view what, const Names<Value>& table) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : table) {
+        if (name == text) {
+            return value;
+        }
+        names.emplace_back(name);
+    }
+    const std::string near = nearest(text, names);
+    fail(fmt::format("the unknown {} {}", what, flyball::quoted(text)),
+         fmt::format("one of {}", fmt::join(names, ", ")), near.empty() ? "" : fmt::format("did you mean {}?", near));
+}
+
+template <class Value>
+const char* name_of(Value value, const Names<Value>& table) {
+    return std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.second == value; })->first;
+}
+
+const Names<StartKind> starts = {{"symmetric", StartKind::symmetric},
+                                 {"uniform", StartKind::uniform},
+                                 {"gaussian", StartKind::gaussian},
+                                 {"cone:DELTA", StartKind::cone}};
+const Names<WeightKind> weight_kinds = {{"identity", WeightKind::identity},
+                                        {"gaussian", WeightKind::gaussian},
+                                        {"kaiming", WeightKind::kaiming},
+                                        {"orthogonal", WeightKind::orthogonal}};
+const Names<Method> methods = {{"auto", Method::automatic},
+                               {"erk", Method::erk},
+                               {"bdf", Method::bdf},
+                               {"euler", Method::euler},
+                               {"rk4", Method::rk4}};
+const Names<Precision> precisions = {{"f64", Precision::f64}, {"f32", Precision::f32}};
+const Names<bool> masks = {{"none", false}, {"causal", true}};
+
+// ---- numbers
+
+double number_in(std::string_view text, std::string_view shown, std::string_view expected) {
+    const auto value = parse_double(text);
+    if (!value) {
+        fail(shown, expected);
+    }
+    return *value;
+}
+
+// Whole numbers are written out ("1000000"); "1e6" is read too.
+std::uint64_t whole(const std::string& text, const char* key, std::uint64_t least) {
+    const auto value = parse_whole(text);
+    if (!value || *value < least) {
+        fail(fmt::format("--{} {}", key, flyball::quoted(text)), fmt::format("a whole number, {} or more", least));
+    }
+    return *value;
+}
+
+double real(const std::string& text, const char* key) {
+    return number_in(text, fmt::format("--{} {}", key, flyball::quoted(text)), "a finite number");
+}
+
+bool truth(const std::string& text, const char* key) {
+    if (text != "true" && text != "false") {
+        fail(fmt::format("--{} {}", key, flyball::quoted(text)), "true or false");
+    }
+    return text == "true";
+}
+
+// ---- weights: KIND, KIND:GAIN, KIND:q=GAIN,o=identity, or a file
+
+Gain parse_gain(const std::string& text, const std::string& all) {
+    if (text == "identity") {
+        return {Gain::Kind::identity, 0};
+    }
+    const auto value = parse_double(text);
+    if (!value || !(*value > 0)) {
+        fail(fmt::format("--weights {}", flyball::quoted(all)),
+             "gains that are finite numbers above 0 or the word identity, for example kaiming:q=1,o=identity");
+    }
+    return {Gain::Kind::number, *value};
+}
+
+void parse_gains(const std::string& text, const std::string& all, Gains& gains) {
+    if (text.find('=') == std::string::npos) {
+        gains.fill(parse_gain(text, all));
+        return;
+    }
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        const std::string part = text.substr(at, end - at);
+        const std::size_t equals = part.find('=');
+        const auto role = std::find(gain_names.begin(), gain_names.end(), part.substr(0, equals));
+        if (equals == std::string::npos || role == gain_names.end()) {
+            fail(fmt::format("--weights {}", flyball::quoted(all)),
+                 "gains of q, k, v and o, for example kaiming:q=1,o=identity");
+        }
+        gains[static_cast<std::size_t>(role - gain_names.begin())] = parse_gain(part.substr(equals + 1), all);
+        at = end + 1;
+    }
+}
+
+Text start_text(const Settings& s) {
+    return s.start == StartKind::cone ? "cone:" + format_double(s.cone_delta) : name_of(s.start, starts);
+}
+
+Text until_text(const Settings& s) {
+    return s.until ? Text(fmt::format("{}{}{}", s.until->observable, s.until->above ? ">" : "<",
+                                      format_double(s.until->level)))
+                   : std::nullopt;
+}
+
+Text on(bool value) {
+    return value ? "true" : "false";
+}
+
+}  // namespace
+
+void parse_start(const std::string& text, Settings& settings) {
+    if (text.rfind("cone:", 0) == 0) {
+        settings.start = StartKind::cone;
+        settings.cone_delta = number_in(std::string_view(text).substr(5), flyball::quoted(text),
+                                        "cone: followed by a number, for example cone:0.01");
+        return;
+    }
+    settings.start = value_named(text, "start", starts);
+    if (settings.start == StartKind::cone) {
+        fail("a cone without its size", "cone:DELTA, for example cone:0.01");
+    }
+}
+
+void parse_weights(const std::string& text, Settings& settings) {
+    const std::size_t colon = text.find(':');
+    const bool random =
+        text.rfind("kaiming", 0) == 0 || text.rfind("gaussian", 0) == 0 || text.rfind("orthogonal", 0) == 0;
+    settings.gains = {};
+    if (colon != std::string::npos && random) {
+        settings.weights = value_named(text.substr(0, colon), "weights", weight_kinds);
+        parse_gains(text.substr(colon + 1), text, settings.gains);
+    } else if (text.find('.') != std::string::npos || text.find('/') != std::string::npos) {
+        settings.weights = WeightKind::file;
+        settings.weight_file = text;
+    } else {
+        settings.weights = value_named(text, "weights", weight_kinds);
+    }
+}
+
+std::string weights_text(const Settings& s) {
+    if (s.weights == WeightKind::file) {
+        return s.weight_file;
+    }
+    std::string text = name_of(s.weights, weight_kinds);
+    for (std::size_t role = 0; role < gain_names.size(); ++role) {
+        const Gain& gain = s.gains[role];
+        if (gain.kind != Gain::Kind::standard) {
+            text += fmt::format("{}{}={}", text.find(':') == std::string::npos ? ":" : ",", gain_names[role],
+                                gain.kind == Gain::Kind::identity ? "identity" : format_double(gain.number));
+        }
+    }
+    return text;
+}
+
+Until parse_until(const std::string& text) {
+    const std::size_t at = text.find_first_of("<>");
+    const std::string expected = "an observable, < or >, and a number, for example cosine>0.999";
+    if (at == std::string::npos) {
+        fail(fmt::format("--until {}", flyball::quoted(text)), expected);
+    }
+    Until until;
+    until.observable = event_field(text.substr(0, at)).name;
+    until.above = text[at] == '>';
+    until.level =
+        number_in(std::string_view(text).substr(at + 1), fmt::format("--until {}", flyball::quoted(text)), expected);
+    return until;
+}
+
+Method parse_method(const std::string& text) {
+    return value_named(text, "method", methods);
+}
+
+const char* name(Method method) {
+    return name_of(method, methods);
+}
+
+const std::vector<SettingField>& setting_fields() {
+    using S = Settings;
+    using T = const std::string&;
+    static const std::vector<SettingField> fields = {
+        {"tokens", "N", "number of particles", [](const S& s) -> Text { return std::to_string(s.tokens); },
+         [](T text, S& s) { s.tokens = whole(text, "tokens", 1); }},
+        {"dim", "D", "dimensions (32, or the number of tokens for a symmetric start)",
+         [](const S& s) { return s.dim == 0 ? std::nullopt : Text(std::to_string(s.dim)); },
+         [](T text, S& s) { s.dim = whole(text, "dim", 1); }},
+        {"beta", "B", "inverse temperature of attention", [](const S& s) -> Text { return format_double(s.beta); },
+         [](T text, S& s) { s.beta = real(text, "beta"); }},
+        {"heads", "H", "attention heads", [](const S& s) -> Text { return std::to_string(s.heads); },
+         [](T text, S& s) { s.heads = whole(text, "heads", 1); }},
+        {"mask", "NAME", "none or causal", [](const S& s) -> Text { return name_of(s.causal, masks); },
+         [](T text, S& s) { s.causal = value_named(text, "mask", masks); }},
+        {"weights", "TEXT",
+         "identity, gaussian, kaiming[:G], orthogonal or a safetensors FILE; gains one by one as "
+         "kaiming:q=G,k=G,v=G,o=identity",
+         [](const S& s) -> Text { return weights_text(s); }, parse_weights},
+        {"fresh", "", "new random weights at every integer t", [](const S& s) { return on(s.fresh); },
+         [](T text, S& s) { s.fresh = truth(text, "fresh"); }},
+        {"ffn", "WIDTH", "add a random FFN sub-layer of this width",
+         [](const S& s) { return s.ffn_width == 0 ? std::nullopt : Text(std::to_string(s.ffn_width)); },
+         [](T text, S& s) { s.ffn_width = whole(text, "ffn", 0); }},
+        {"attention", "NAME", "softmax, unnormalized, sparsemax, entmax15, ssmax or sigmoid",
+         [](const S& s) -> Text { return s.attention; }, [](T text, S& s) { s.attention = text; }},
+        {"start", "NAME", "symmetric, uniform, gaussian or cone:DELTA", start_text, parse_start},
+        {"r0", "R", "length of the particles at the start", [](const S& s) -> Text { return format_double(s.r0); },
+         [](T text, S& s) { s.r0 = real(text, "r0"); }},
+        {"time", "T", "run the ODE limit up to this time",
+         [](const S& s) { return s.layers ? std::nullopt : Text(format_double(s.time)); },
+         [](T text, S& s) { s.time = real(text, "time"); }},
+        {"layers", "L", "run this many discrete layers instead",
+         [](const S& s) { return s.layers ? Text(std::to_string(*s.layers)) : std::nullopt; },
+         [](T text, S& s) { s.layers = whole(text, "layers", 1); }},
+        {"dt", "DT", "step of layers, euler and rk4", [](const S& s) -> Text { return format_double(s.dt); },
+         [](T text, S& s) { s.dt = real(text, "dt"); }},
+        {"method", "NAME", "auto (erk), erk, bdf (stiff equations), euler or rk4",
+         [](const S& s) -> Text { return name_of(s.method, methods); },
+         [](T text, S& s) { s.method = parse_method(text); }},
+        {"rtol", "X", "relative tolerance of erk and bdf",
+         [](const S& s) { return s.layers ? std::nullopt : Text(format_double(s.rtol)); },
+         [](T text, S& s) { s.rtol = real(text, "rtol"); }},
+        {"atol", "X", "absolute tolerance of erk and bdf",
+         [](const S& s) { return s.layers ? std::nullopt : Text(format_double(s.atol)); },
+         [](T text, S& s) { s.atol = real(text, "atol"); }},
+        {"systems", "M", "independent systems; quantiles are over them",
+         [](const S& s) -> Text { return std::to_string(s.systems); },
+         [](T text, S& s) { s.systems = whole(text, "systems", 1); }},
+        {"samples", "K", "times looked at, the start and the end included",
+         [](const S& s) -> Text { return std::to_string(s.samples); },
+         [](T text, S& s) { s.samples = whole(text, "samples", 2); }},
+        {"log-time", "", "space the samples evenly in log t", [](const S& s) { return on(s.log_time); },
+         [](T text, S& s) { s.log_time = truth(text, "log-time"); }},
+        {"until", "EVENT", "stop at an event, for example cosine>0.999", until_text,
+         [](T text, S& s) { s.until = parse_until(text); }},
+        {"precision", "NAME", "f64 or f32 (attention in float)",
+         [](const S& s) -> Text { return name_of(s.precision, precisions); },
+         [](T text, S& s) { s.precision = value_named(text, "precision", precisions); }},
+        {"kernel", "NAME", "force an attention kernel", [](const S& s) -> Text { return s.kernel; },
+         [](T text, S& s) { s.kernel = text; }},
+        {"seed", "N", "seed of everything random", [](const S& s) -> Text { return std::to_string(s.seed); },
+         [](T text, S& s) { s.seed = whole(text, "seed", 0); }},
+    };
+    return fields;
+}
+
+}  // namespace flyball::dynamics

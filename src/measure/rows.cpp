@@ -1,0 +1,176 @@
+#include "measure/rows.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "core/blas.hpp"
+#include "core/lapack.hpp"
+
+namespace flyball::measure {
+
+namespace {
+
+constexpr std::size_t most_rank = 1024;
+
+bool is_zero(const double* row, std::size_t dim) {
+    return std::all_of(row, row + dim, [](double value) { return value == 0; });
+}
+
+}  // namespace
+
+double dot(const double* a, const double* b, std::size_t dim) {
+    double sum = 0;
+    for (std::size_t c = 0; c < dim; ++c) {
+        sum += a[c] * b[c];
+    }
+    return sum;
+}
+
+double length(const double* row, std::size_t dim) {
+    const double squares = dot(row, row, dim);
+    // Between these bounds no square that matters has overflowed or lost digits below the smallest double.
+    if (squares > 1e-280 && squares < 1e280) {
+        return std::sqrt(squares);
+    }
+    double largest = 0;
+    for (std::size_t c = 0; c < dim; ++c) {
+        largest = std::max(largest, std::fabs(row[c]));
+    }
+    if (largest == 0 || !std::isfinite(largest) || std::isnan(squares)) {
+        return std::isnan(squares) ? squares : largest;
+    }
+    double sum = 0;
+    for (std::size_t c = 0; c < dim; ++c) {
+        const double scaled = row[c] / largest;
+        sum += scaled * scaled;
+    }
+    return largest * std::sqrt(sum);
+}
+
+std::vector<double> lengths(const Rows& rows) {
+    std::vector<double> result(rows.count);
+    for (std::size_t j = 0; j < rows.count; ++j) {
+        result[j] = length(rows.row(j), rows.dim);
+    }
+    return result;
+}
+
+void directions(const Rows& rows, std::vector<double>& theta) {
+    theta.resize(rows.count * rows.dim);
+    for (std::size_t j = 0; j < rows.count; ++j) {
+        const double size = length(rows.row(j), rows.dim);
+        for (std::size_t c = 0; c < rows.dim; ++c) {
+            theta[j * rows.dim + c] = size == 0 ? 0 : rows.row(j)[c] / size;
+        }
+    }
+}
+
+std::vector<double> directions(const Rows& rows) {
+    std::vector<double> theta;
+    directions(rows, theta);
+    return theta;
+}
+
+// Differences from the first row are exact where rows are close (Sterbenz), so that rows which agree to 15 digits keep
+// the digits of how they differ. With delta_j = theta_j - theta_1:  variance = (1/n) sum |delta_j - mean delta|^2.
+double variance(const Rows& theta) {
+    const auto n = static_cast<double>(theta.count);
+    std::vector<double> mean(theta.dim, 0.0);
+    for (std::size_t j = 0; j < theta.count; ++j) {
+        for (std::size_t c = 0; c < theta.dim; ++c) {
+            mean[c] += (theta.row(j)[c] - theta.data[c]) / n;
+        }
+    }
+    double spread = 0;
+    for (std::size_t j = 0; j < theta.count; ++j) {
+        for (std::size_t c = 0; c < theta.dim; ++c) {
+            const double offset = theta.row(j)[c] - theta.data[c] - mean[c];
+            spread += offset * offset;
+        }
+    }
+    return spread / n;
+}
+
+// With m zero rows of n:  |sum theta|^2 = n(n - m) - n^2 variance, so the mean over pairs is
+// (n(n-m) - n^2 variance - (n-m))/(n(n-1)) = (n-m)/n - variance n/(n-1).
+double one_minus_cosine(const Rows& theta) {
+    if (theta.count <= 1) {
+        return 0;
+    }
+    const auto n = static_cast<double>(theta.count);
+    double zero = 0;
+    for (std::size_t j = 0; j < theta.count; ++j) {
+        zero += is_zero(theta.row(j), theta.dim) ? 1 : 0;
+    }
+    return zero / n + variance(theta) * n / (n - 1);
+}
+
+double effective_rank(const Rows& rows) {
+    const std::size_t size = std::min(rows.count, rows.dim);
+    if (size > most_rank) {
+        return std::nan("");
+    }
+    std::vector<double> gram(size * size);
+    const BlasThreads one(1);  // the same bits on any number of threads
+    const auto [left, right] =
+        rows.count <= rows.dim ? std::pair{Transpose::no, Transpose::yes} : std::pair{Transpose::yes, Transpose::no};
+    gemm(left, right, size, size, std::max(rows.count, rows.dim), 1.0, rows.data, rows.dim, rows.data, rows.dim, 0.0,
+         gram.data(), size);
+    std::vector<double> values = symmetric_eigenvalues(std::move(gram), size);
+    for (double& value : values) {
+        value = std::isnan(value) ? value : std::sqrt(std::max(0.0, value));
+    }
+    return std::exp(entropy(values));
+}
+
+double mean_angular_speed(const Rows& rows, const double* slope) {
+    double sum = 0;
+    for (std::size_t j = 0; j < rows.count; ++j) {
+        const double* x = rows.row(j);
+        const double* v = slope + j * rows.dim;
+        const double size = length(x, rows.dim);
+        if (size == 0) {
+            continue;
+        }
+        double along = 0;
+        for (std::size_t c = 0; c < rows.dim; ++c) {
+            along += x[c] / size * v[c];
+        }
+        double across = 0;
+        for (std::size_t c = 0; c < rows.dim; ++c) {
+            const double part = v[c] - along * (x[c] / size);
+            across += part * part;
+        }
+        sum += std::sqrt(across) / size;
+    }
+    return sum / static_cast<double>(rows.count);
+}
+
+double entropy(const std::vector<double>& weights) {
+    double total = 0;
+    for (const double weight : weights) {
+        total += weight;
+    }
+    double sum = 0;
+    for (const double weight : weights) {
+        if (weight != 0) {
+            sum -= weight / total * std::log(weight / total);
+        }
+    }
+    return sum;
+}
+
+double quantile(std::vector<double>& values, double share) {
+    assert(!values.empty());
+    if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
+        return std::nan("");  // values that cannot be put in order have no quantile
+    }
+    std::sort(values.begin(), values.end());
+    const double place = share * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+}  // namespace flyball::measure

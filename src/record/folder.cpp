@@ -1,0 +1,249 @@
+#include "record/folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/isa.hpp"
+#include "core/parallel.hpp"
+#include "core/version.hpp"
+
+namespace flyball::record {
+
+namespace {
+
+constexpr std::size_t largest_text = std::size_t{1} << 24U;
+constexpr const char* spent = "work.finished";  // what work/ is called while it is being deleted
+
+std::string machine_name() {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (line.rfind("model name", 0) == 0) {
+            return line.substr(line.find(':') + 2);
+        }
+    }
+    return "unknown";
+}
+
+bool is_there(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+void remove_tree(const std::filesystem::path& path) {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+}
+
+// What writers leave behind that were killed before they could rename: .NAME.PID-N.tmp (core/file.hpp).
+void remove_temporaries(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    std::vector<std::filesystem::path> left;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (name.size() > 5 && name.front() == '.' && name.compare(name.size() - 4, 4, ".tmp") == 0) {
+            left.push_back(entry.path());
+        }
+    }
+    for (const auto& path : left) {
+        std::filesystem::remove(path, ignored);
+    }
+}
+
+// A name that a result of ours can have: nothing in a file may make us delete outside of the folder.
+bool is_plain_name(const std::string& name) {
+    return !name.empty() && name.find('/') == std::string::npos && name != "." && name != "..";
+}
+
+// 'text' for a shell: a quote inside ends the quoted part, stands escaped, and begins the next.
+std::string shell_quoted(const std::string& text) {
+    std::string quoted = "'";
+    for (const char c : text) {
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return quoted + "'";
+}
+
+}  // namespace
+
+FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool force, std::string_view where) {
+    if (out && out->empty()) {
+        throw Error(ErrorKind::usage, where, "--out ''", "the name of a folder");
+    }
+    if (!out && resume) {
+        throw Error(ErrorKind::usage, where, "--resume without --out", "the folder of the run", "add --out DIR");
+    }
+    return resume ? FolderUse::resume : force ? FolderUse::force : FolderUse::fresh;
+}
+
+std::string resume_command(std::string_view command, const std::filesystem::path& path) {
+    return fmt::format("flyball {} --config {} --out {} --resume", command,
+                       shell_quoted((path / "config.toml").string()), shell_quoted(path.string()));
+}
+
+Json provenance(std::uint64_t seed) {
+    Json result;
+    result["version"] = version;
+    result["seed"] = seed;
+    result["threads"] = threads();
+    for (const auto& [key, value] : program_identity()) {
+        if (key != "flyball version") {
+            result[key == "instruction set" ? "isa" : "blas"] = value;
+        }
+    }
+    result["machine"] = machine_name();
+    const std::time_t now = std::time(nullptr);
+    std::array<char, 32> stamp{};
+    std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+    result["finished"] = stamp.data();
+    return result;
+}
+
+void Folder::fail(std::string_view what, std::string_view expected, std::string_view hint) const {
+    throw Error(ErrorKind::usage, contents_.where, fmt::format("--out {}, {}", flyball::quoted(path_.string()), what),
+                expected, hint);
+}
+
+Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
+    : path_(std::move(path)), contents_(std::move(contents)) {
+    std::error_code error;
+    const bool is_folder = std::filesystem::is_directory(path_, error);
+    if (std::filesystem::exists(path_, error) && !is_folder) {
+        fail("which is a file", "a folder");
+    }
+    if (use == FolderUse::resume && !is_there(path_ / "config.toml")) {
+        fail("which holds no run", "the folder of a run to take up");
+    }
+    if (is_folder && use == FolderUse::fresh && !std::filesystem::is_empty(path_, error)) {
+        fail("which is not empty", "a new or empty folder", "give --force to overwrite its files, --resume to go on");
+    }
+    std::filesystem::create_directories(path_, error);
+    if (error) {
+        fail(fmt::format("'{}'", error.message()), "a folder that can be made and written to");
+    }
+    if (!lock_.take(path_)) {
+        fail("in which another process of flyball is at work", "a folder of its own for every run",
+             "wait for that process, or choose another folder");
+    }
+    remove_temporaries(path_);
+    remove_temporaries(path_ / "work");
+    if (use == FolderUse::resume) {
+        take_up();
+        return;
+    }
+    remove_results();
+    begin();
+}
+
+Folder::Lock::~Lock() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+}
+
+bool Folder::Lock::take(const std::filesystem::path& folder) {
+    descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+void Folder::begin() {
+    write_file_atomically(path_ / "config.toml", contents_.configuration);
+    std::error_code error;
+    std::filesystem::create_directories(path_ / "work", error);
+    if (error) {
+        fail(fmt::format("'{}'", error.message()), "a folder that can be made and written to");
+    }
+    write_sealed_json(work("run.json"), seal("run"), Json::object());
+}
+
+void Folder::take_up() {
+    if (read_text_file(path_ / "config.toml", largest_text) != contents_.configuration) {
+        fail("whose config.toml has other settings", "the settings of its run",
+             fmt::format("use {}", contents_.resume_command));
+    }
+    if (is_there(work("run.json"))) {
+        read_sealed_json(work("run.json"), seal("run"));
+    } else if (!is_there(path_ / "work") && is_there(path_ / "provenance.json")) {
+        check_results();
+        finished_ = true;
+        remove_tree(path_ / spent);
+    } else if (!is_there(path_ / "work") || std::filesystem::is_empty(path_ / "work")) {
+        begin();  // killed before it had begun
+    } else {
+        fail("whose work/ has lost its run.json", "the folder as the run left it", "start anew with --force");
+    }
+}
+
+std::vector<std::string> Folder::files() const {
+    std::vector<std::string> names;
+    const Json about = parse_json(read_text_file(path_ / "provenance.json", largest_text), "provenance.json");
+    if (about.is_object() && about.contains("files") && about["files"].is_object()) {
+        for (const auto& [name, sum] : about["files"].items()) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+void Folder::check_results() {
+    const std::filesystem::path file = path_ / "provenance.json";
+    const Json about = parse_json(read_text_file(file, largest_text), file.string());
+    const bool listed = about.is_object() && about.contains("files") && about["files"].is_object();
+    if (!listed || about["files"].empty()) {
+        refuse(file, "no list of files", "the provenance of a finished run");
+    }
+    for (const auto& [name, sum] : about["files"].items()) {
+        if (!is_plain_name(name) || !is_there(path_ / name) || sum != file_checksum(path_ / name)) {
+            refuse(path_ / name, "contents that do not have the checksum in provenance.json",
+                   "the file as the run wrote it");
+        }
+    }
+}
+
+// First provenance.json: from then on the folder is no finished run, and a kill in between leaves an unbegun one.
+void Folder::remove_results() const {
+    std::vector<std::string> names;
+    try {
+        if (is_there(path_ / "provenance.json")) {
+            names = files();
+        }
+    } catch (const Error&) {
+        names.clear();  // not ours, or damaged: what it lists stays
+    }
+    std::error_code ignored;
+    std::filesystem::remove(path_ / "provenance.json", ignored);
+    for (const std::string& name : names) {
+        if (is_plain_name(name)) {
+            std::filesystem::remove(path_ / name, ignored);
+        }
+    }
+    remove_tree(path_ / "work");
+    remove_tree(path_ / spent);
+}
+
+void Folder::finish(Json about, const std::vector<std::string>& files) {
+    Json sums = Json::object();
+    for (const std::string& name : files) {
+        sums[name] = file_checksum(path_ / name);
+    }
+    about["files"] = std::move(sums);
+    write_file_atomically(path_ / "provenance.json", dump_json(about, 2) + "\n");
+    remove_tree(path_ / spent);
+    std::error_code error;
+    std::filesystem::rename(path_ / "work", path_ / spent, error);
+    if (error) {
+        throw Error(ErrorKind::io, "record.finish",
+                    fmt::format("{} ({})", flyball::quoted((path_ / "work").string()), error.message()),
+                    "a folder that can be renamed");
+    }
+    remove_tree(path_ / spent);
+}
+
+}  // namespace flyball::record

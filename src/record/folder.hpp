@@ -1,0 +1,92 @@
+// The folder behind --out: who may write to it, what a run leaves in it, and how a killed run is known from a finished
+// one.
+//
+//     config.toml       the settings, as flags
+//     work/             what a run needs to go on; every file sealed (sealed.hpp). work/run.json says which run it is
+//     provenance.json   version, seed, machine, time, and a checksum of every file of the result
+//
+// The order makes every moment of a kill unambiguous. A run begins with config.toml, then work/run.json. It ends with
+// its results, then provenance.json, then work/ is renamed (one instant: the run is finished) and only then deleted.
+// So while there is a work/ with a run.json the run goes on from it, and all results are written anew; without work/
+// the folder is a finished run when it has provenance.json, and otherwise a run that had not begun.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.hpp"
+#include "record/sealed.hpp"
+
+namespace flyball::record {
+
+enum class FolderUse { fresh, force, resume };
+
+// How the flags --out, --resume and --force mean a folder to be used; --resume without --out is an Error, and so is a
+// folder without a name.
+FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool force, std::string_view where);
+
+// `flyball NAME --config 'DIR/config.toml' --out 'DIR' --resume`, quoted for a shell.
+std::string resume_command(std::string_view command, const std::filesystem::path& path);
+
+// Version, seed, threads, instruction set, BLAS core, machine and time.
+Json provenance(std::uint64_t seed);
+
+class Folder {
+  public:
+    struct Contents {
+        std::string configuration;   // of config.toml
+        Identity identity;           // of the run
+        std::string resume_command;  // for messages
+        std::string where;           // for messages: "cli.simulate"
+    };
+
+    // Makes the folder, its work/ and config.toml, which also shows that it can be written to before hours of work. A
+    // folder that is not empty is refused unless it is to be overwritten (then the results listed in its
+    // provenance.json are removed first) or taken up, and taken up only as the run it is of. Another process in the
+    // same folder is refused.
+    Folder(std::filesystem::path path, FolderUse use, Contents contents);
+
+    const std::filesystem::path& path() const { return path_; }
+    std::filesystem::path work(const std::string& name) const { return path_ / "work" / name; }
+
+    // The folder was taken up and holds a finished run, whole and undamaged: nothing is left to do.
+    bool finished() const { return finished_; }
+    std::vector<std::string> files() const;  // of a finished run
+
+    // The seal of a file of this run.
+    Seal seal(std::string kind) const { return {std::move(kind), contents_.identity}; }
+
+    // The last act of a run: all `files` (names in this folder) are written.
+    void finish(Json about, const std::vector<std::string>& files);
+
+  private:
+    // On the folder itself: no file to leave behind, and the system lets go of it when the process dies.
+    class Lock {
+      public:
+        Lock() = default;
+        ~Lock();
+        Lock(const Lock&) = delete;
+        Lock& operator=(const Lock&) = delete;
+        bool take(const std::filesystem::path& folder);  // false: another process has it
+
+      private:
+        int descriptor_ = -1;
+    };
+
+    [[noreturn]] void fail(std::string_view what, std::string_view expected, std::string_view hint = {}) const;
+    void begin();
+    void take_up();
+    void remove_results() const;
+    void check_results();
+
+    std::filesystem::path path_;
+    Contents contents_;
+    Lock lock_;
+    bool finished_ = false;
+};
+
+}  // namespace flyball::record

@@ -1,0 +1,201 @@
+#include "record/sealed.hpp"
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "core/blas.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/isa.hpp"
+#include "core/version.hpp"
+
+namespace flyball::record {
+
+namespace {
+
+constexpr const char* kind_key = "seal.kind";
+constexpr const char* checksum_key = "seal.checksum";
+constexpr std::string_view identity_prefix = "seal.run.";
+constexpr std::size_t largest_json = std::size_t{1} << 24U;
+
+class Hash {
+  public:
+    Hash() : state_(XXH3_createState(), XXH3_freeState) {
+        if (state_ == nullptr) {
+            throw std::bad_alloc();
+        }
+        XXH3_64bits_reset(state_.get());
+    }
+    void add(std::span<const std::byte> bytes) { XXH3_64bits_update(state_.get(), bytes.data(), bytes.size()); }
+    // With its length, so that "ab" + "c" and "a" + "bc" differ.
+    void add(std::string_view text) {
+        const std::uint64_t size = text.size();
+        add(std::as_bytes(std::span(&size, 1)));
+        add(std::as_bytes(std::span(text)));
+    }
+    std::string digits() const { return fmt::format("{:016x}", XXH3_64bits_digest(state_.get())); }
+
+  private:
+    std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
+};
+
+// What the checksum of a file of tensors covers: its texts but for the checksum, then its tensors by name.
+struct Content {
+    std::string name;
+    std::string kind;  // dtype and shape
+    std::span<const std::byte> bytes;
+};
+
+std::string checksum_of(const TensorMetadata& metadata, std::vector<Content> contents) {
+    Hash hash;
+    for (const auto& [key, value] : metadata) {
+        if (key != checksum_key) {
+            hash.add(key);
+            hash.add(value);
+        }
+    }
+    std::sort(contents.begin(), contents.end(), [](const Content& a, const Content& b) { return a.name < b.name; });
+    for (const Content& content : contents) {
+        hash.add(content.name);
+        hash.add(content.kind);
+        hash.add(content.bytes);
+    }
+    return hash.digits();
+}
+
+std::string kind_of(Dtype dtype, const std::vector<std::size_t>& shape) {
+    return fmt::format("{}[{}]", name(dtype), fmt::join(shape, ","));
+}
+
+// `found`: what the file says, by name.
+void check_identity(const std::filesystem::path& path, const Seal& seal, const std::string& kind,
+                    const std::map<std::string, std::string>& found) {
+    if (kind != seal.kind) {
+        refuse(path, fmt::format("a file of kind {}", flyball::quoted(kind)), fmt::format("'{}'", seal.kind));
+    }
+    for (const auto& [key, value] : seal.identity) {
+        const auto at = found.find(key);
+        if (at == found.end() || at->second != value) {
+            refuse(path,
+                   at == found.end() ? fmt::format("a file of a run without {}", key)
+                                     : fmt::format("a file of a run with {} = {}", key, flyball::quoted(at->second)),
+                   fmt::format("{} = {}, as in this run", key, flyball::quoted(value)));
+        }
+    }
+    for (const auto& [key, value] : found) {
+        const bool known = std::any_of(seal.identity.begin(), seal.identity.end(),
+                                       [&key = key](const auto& entry) { return entry.first == key; });
+        if (!known) {
+            refuse(path, fmt::format("a file of a run with {} = {}", key, flyball::quoted(value)),
+                   fmt::format("a run without {}, as this one", key));
+        }
+    }
+}
+
+Json identity_json(const Identity& identity) {
+    Json json = Json::object();
+    for (const auto& [key, value] : identity) {
+        json[key] = value;
+    }
+    return json;
+}
+
+}  // namespace
+
+[[noreturn]] void refuse(const std::filesystem::path& path, std::string_view got, std::string_view expected) {
+    throw Error(ErrorKind::input, "record.open", fmt::format("{} in {}", got, flyball::quoted(path.string())), expected,
+                "go on with the settings, files and machine of that run, or start anew with --force");
+}
+
+Identity program_identity() {
+    return {{"flyball version", version}, {"instruction set", name(active_isa())}, {"BLAS core", blas_core()}};
+}
+
+std::string checksum(std::string_view text) {
+    return checksum(std::as_bytes(std::span(text)));
+}
+
+std::string checksum(std::span<const std::byte> bytes) {
+    Hash hash;
+    hash.add(bytes);
+    return hash.digits();
+}
+
+std::string file_checksum(const std::filesystem::path& path) {
+    const MappedFile file(path);
+    return checksum(file.bytes());
+}
+
+void write_sealed(const std::filesystem::path& path, const Seal& seal, std::span<const TensorToWrite> tensors,
+                  const TensorMetadata& metadata) {
+    TensorMetadata sealed = metadata;
+    sealed[kind_key] = seal.kind;
+    for (const auto& [key, value] : seal.identity) {
+        sealed[std::string(identity_prefix) + key] = value;
+    }
+    std::vector<Content> contents;
+    for (const TensorToWrite& tensor : tensors) {
+        contents.push_back({tensor.name, kind_of(tensor.dtype, tensor.shape), tensor.bytes});
+    }
+    sealed[checksum_key] = checksum_of(sealed, std::move(contents));
+    write_safetensors(path, tensors, sealed);
+}
+
+SafeTensors open_sealed(const std::filesystem::path& path, const Seal& seal) {
+    SafeTensors file = SafeTensors::open(path);
+    const TensorMetadata& metadata = file.metadata();
+    std::vector<Content> contents;
+    for (const std::string& tensor : file.names()) {
+        const TensorInfo& info = file.info(tensor);
+        contents.push_back({tensor, kind_of(info.dtype, info.shape), info.bytes});
+    }
+    const auto sum = metadata.find(checksum_key);
+    if (sum == metadata.end() || sum->second != checksum_of(metadata, std::move(contents))) {
+        refuse(path, "contents that do not have their checksum (the file was damaged or is not ours)",
+               "a file as this program wrote it");
+    }
+    std::map<std::string, std::string> found;
+    for (const auto& [key, value] : metadata) {
+        if (key.rfind(identity_prefix, 0) == 0) {
+            found[key.substr(identity_prefix.size())] = value;
+        }
+    }
+    const auto kind = metadata.find(kind_key);
+    check_identity(path, seal, kind == metadata.end() ? "" : kind->second, found);
+    return file;
+}
+
+void write_sealed_json(const std::filesystem::path& path, const Seal& seal, const Json& body) {
+    Json document = {{"kind", seal.kind}, {"run", identity_json(seal.identity)}, {"body", body}};
+    document["checksum"] = checksum(std::string_view(dump_json(document)));
+    write_file_atomically(path, dump_json(document, 2) + "\n");
+}
+
+Json read_sealed_json(const std::filesystem::path& path, const Seal& seal) {
+    const std::string text = read_text_file(path, largest_json);
+    Json document = parse_json(text, path.string());
+    // Everything in the file counts, also what a parser would pass over.
+    const bool ours = document.is_object() && document.size() == 4 && document.contains("kind") &&
+                      document.contains("run") && document.contains("body") && document.contains("checksum") &&
+                      dump_json(document, 2) + "\n" == text;
+    const Json sum = ours ? document["checksum"] : Json();
+    if (ours) {
+        document.erase("checksum");
+    }
+    if (!ours || sum != checksum(std::string_view(dump_json(document)))) {
+        refuse(path, "contents that do not have their checksum (the file was damaged or is not ours)",
+               "a file as this program wrote it");
+    }
+    std::map<std::string, std::string> found;
+    for (const auto& [key, value] : document["run"].items()) {
+        found[key] = value.get<std::string>();
+    }
+    check_identity(path, seal, document["kind"].get<std::string>(), found);
+    return document["body"];
+}
+
+}  // namespace flyball::record

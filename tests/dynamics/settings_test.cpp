@@ -1,0 +1,158 @@
+// The list of settings: each is read back as it is written, and each counts in the identity of a run.
+#include "dynamics/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/error.hpp"
+#include "dynamics/checkpoint.hpp"
+#include "dynamics/weights.hpp"
+#include "scheme/catalogue.hpp"
+
+namespace flyball::dynamics {
+namespace {
+
+// A value of each setting that is not its default.
+const std::vector<std::pair<std::string, std::string>>& other_values() {
+    static const std::vector<std::pair<std::string, std::string>> values = {{"tokens", "1000000"},
+                                                                            {"dim", "3"},
+                                                                            {"beta", "2.5"},
+                                                                            {"heads", "4"},
+                                                                            {"mask", "causal"},
+                                                                            {"weights", "kaiming:q=1,v=0.5,o=identity"},
+                                                                            {"fresh", "true"},
+                                                                            {"ffn", "16"},
+                                                                            {"attention", "sparsemax"},
+                                                                            {"start", "cone:0.01"},
+                                                                            {"r0", "2"},
+                                                                            {"time", "3"},
+                                                                            {"layers", "12"},
+                                                                            {"dt", "0.5"},
+                                                                            {"method", "rk4"},
+                                                                            {"rtol", "1e-6"},
+                                                                            {"atol", "1e-7"},
+                                                                            {"systems", "7"},
+                                                                            {"samples", "2000000"},
+                                                                            {"log-time", "true"},
+                                                                            {"until", "one_minus_cosine<1e-9"},
+                                                                            {"precision", "f32"},
+                                                                            {"kernel", "reference"},
+                                                                            {"seed", "18446744073709551615"}};
+    return values;
+}
+
+const SettingField& field_named(const std::string& key) {
+    for (const SettingField& field : setting_fields()) {
+        if (field.key == key) {
+            return field;
+        }
+    }
+    throw std::logic_error("no such setting: " + key);
+}
+
+TEST(SettingFields, EachIsReadBackAsItIsWritten) {
+    std::set<std::string> tried;
+    for (const auto& [key, text] : other_values()) {
+        Settings settings;
+        const SettingField& field = field_named(key);
+        EXPECT_NE(field.text(settings), text) << key << ": the default, so nothing is tested";
+        field.parse(text, settings);
+        EXPECT_EQ(field.text(settings), text) << key;
+        tried.insert(key);
+    }
+    for (const SettingField& field : setting_fields()) {
+        EXPECT_EQ(tried.count(field.key), 1U) << "give " << field.key << " a value in other_values()";
+    }
+}
+
+TEST(SettingFields, EachCountsInTheIdentityOfARun) {
+    const scheme::Program program = scheme::find_scheme("post-ln").program;
+    const record::Identity standard = identity_of(Settings{}, program);
+    for (const auto& [key, text] : other_values()) {
+        Settings settings;
+        field_named(key).parse(text, settings);
+        EXPECT_NE(identity_of(settings, program), standard) << key;
+    }
+    EXPECT_NE(identity_of(Settings{}, scheme::find_scheme("pre-ln").program), standard);
+}
+
+TEST(SettingFields, WholeNumbersAreReadAsPeopleWriteThem) {
+    Settings settings;
+    field_named("tokens").parse("1e3", settings);
+    EXPECT_EQ(settings.tokens, 1000U);
+    for (const char* wrong : {"1.5", "-1", "0", "1e300", "x", "", "1e"}) {
+        EXPECT_THROW(field_named("tokens").parse(wrong, settings), Error) << wrong;
+    }
+}
+
+TEST(SettingFields, GainsAreOfAllFourMatricesOrOneByOne) {
+    Settings settings;
+    parse_weights("kaiming:1.5", settings);
+    for (const Gain& gain : settings.gains) {
+        EXPECT_EQ(gain.kind, Gain::Kind::number);
+        EXPECT_EQ(gain.number, 1.5);
+    }
+    parse_weights("gaussian", settings);
+    EXPECT_EQ(settings.gains[0].kind, Gain::Kind::standard);
+    for (const char* wrong : {"kaiming:", "kaiming:q", "kaiming:q=", "kaiming:w=1", "kaiming:q=0", "kaiming:q=1,",
+                              "kaiming:q=1,k=x", "gaussian:-1", "kaimin:1", "identity:2"}) {
+        EXPECT_THROW(parse_weights(wrong, settings), Error) << wrong;
+    }
+}
+
+// Standard deviation of the entries of a [d, d] matrix times sqrt d: its gain.
+double gain_of(const std::vector<double>& matrix, std::size_t d) {
+    double squares = 0;
+    for (const double value : matrix) {
+        squares += value * value;
+    }
+    return std::sqrt(squares / static_cast<double>(d));
+}
+
+TEST(Weights, HaveTheirGainsOneByOne) {
+    Settings settings;
+    settings.dim = 64;
+    parse_weights("kaiming:k=0.5,v=3,o=identity", settings);
+    const auto head = draw_weights<double>(settings, 0, 0).head[0];
+    EXPECT_NEAR(gain_of(head.query, 64), std::sqrt(2.0), 0.05);
+    EXPECT_NEAR(gain_of(head.key, 64), 0.5, 0.02);
+    EXPECT_NEAR(gain_of(head.value, 64), 3, 0.1);
+    for (std::size_t i = 0; i < 64 * 64; ++i) {
+        ASSERT_EQ(head.output[i], i % 65 == 0 ? 1 : 0);
+    }
+    // What one matrix is multiplied with does not change the draw of another.
+    parse_weights("gaussian", settings);
+    const auto plain = draw_weights<double>(settings, 0, 0).head[0];
+    EXPECT_NEAR(head.key[5], 0.5 * plain.key[5], 1e-16);
+    EXPECT_NEAR(head.query[5], std::sqrt(2.0) * plain.query[5], 1e-15);
+    EXPECT_NEAR(head.value[77], 3 * plain.value[77], 1e-15);
+}
+
+TEST(Weights, AnIdentityOutputOfSeveralHeadsPutsThemSideBySide) {
+    Settings settings;
+    settings.dim = 6;
+    settings.heads = 3;
+    parse_weights("gaussian:o=identity", settings);
+    const auto weights = draw_weights<double>(settings, 0, 0);
+    for (std::size_t h = 0; h < 3; ++h) {
+        for (std::size_t c = 0; c < 6; ++c) {
+            for (std::size_t i = 0; i < 2; ++i) {
+                EXPECT_EQ(weights.head[h].output[c * 2 + i], c == 2 * h + i ? 1 : 0);
+            }
+        }
+    }
+}
+
+TEST(MemoryEstimate, CountsTheSamples) {
+    Settings settings;
+    const double few = memory_estimate(settings, 1);
+    settings.samples = 1000000000000;
+    EXPECT_GT(memory_estimate(settings, 1), 1e14);
+    settings.layers = 10;  // never more than one a layer
+    EXPECT_LT(memory_estimate(settings, 1), 2 * few);
+}
+
+}  // namespace
+}  // namespace flyball::dynamics

@@ -1,0 +1,96 @@
+// Each quantity against its definition, with numbers computed by hand in NumPy (SVD, all pairs one by one).
+#include "measure/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace flyball::measure {
+namespace {
+
+const std::vector<double> x = {0.0,   0.3,   -0.27, -0.89, -0.45, -0.99, 0.06, 1.34,
+                               -0.49, -0.62, 0.49,  0.36,  0.11,  -0.93, -0.03};
+const Rows rows{x.data(), 5, 3};
+
+std::vector<double> unit_rows() {
+    return directions(rows);
+}
+
+TEST(Measure, LengthsAreEuclidean) {
+    EXPECT_NEAR(lengths(rows)[0], std::sqrt(0.09 + 0.0729), 1e-16);
+    EXPECT_EQ(lengths(rows).size(), 5U);
+}
+
+TEST(Measure, LengthsNeitherOverflowNorVanish) {
+    const std::vector<double> extreme = {3e200, 4e200, 3e-200, 4e-200, 0, 0};
+    const std::vector<double> sizes = lengths({extreme.data(), 3, 2});
+    EXPECT_NEAR(sizes[0] / 5e200, 1, 1e-15);
+    EXPECT_NEAR(sizes[1] / 5e-200, 1, 1e-15);
+    EXPECT_EQ(sizes[2], 0);
+    EXPECT_NEAR(directions({extreme.data(), 3, 2})[2], 0.6, 1e-15);
+    const std::vector<double> broken = {NAN, 1, HUGE_VAL, 1};
+    EXPECT_TRUE(std::isnan(lengths({broken.data(), 2, 2})[0]));
+    EXPECT_TRUE(std::isinf(lengths({broken.data(), 2, 2})[1]));
+}
+
+TEST(Measure, CosineAndVarianceAreThoseOfAllPairs) {
+    const std::vector<double> theta = unit_rows();
+    EXPECT_NEAR(one_minus_cosine({theta.data(), 5, 3}), 1.046925775301624, 1e-15);
+    EXPECT_NEAR(variance({theta.data(), 5, 3}), 0.8375406202412993, 1e-15);
+}
+
+TEST(Measure, AZeroRowHasNoDirectionAndCountsZeroInEveryPair) {
+    std::vector<double> theta = unit_rows();
+    theta.resize(18, 0.0);
+    EXPECT_NEAR(one_minus_cosine({theta.data(), 6, 3}), 1.0312838502010826, 1e-15);
+    const std::vector<double> zero = {0, 0};
+    EXPECT_EQ(directions({zero.data(), 1, 2}), zero);
+}
+
+TEST(Measure, OneMinusCosineKeepsItsDigitsWhenTheCosineRoundsToOne) {
+    // Directions at the angles 0, 1e-12 and 3e-12: the mean of 1 - cos over the pairs is 7e-24/3 (mpmath, 60 digits).
+    const std::vector<double> theta = {1, 0, 1, 1e-12, 1, 3e-12};
+    EXPECT_NEAR(one_minus_cosine({theta.data(), 3, 2}) / 2.3333333333333333e-24, 1, 1e-12);
+    EXPECT_EQ(1 - one_minus_cosine({theta.data(), 3, 2}), 1.0);
+}
+
+TEST(Measure, OneRowAloneHasCosineOne) {
+    EXPECT_EQ(one_minus_cosine({x.data() + 1, 1, 1}), 0);
+}
+
+TEST(Measure, EffectiveRankIsTheExponentialOfTheEntropyOfSingularValues) {
+    const std::vector<double> theta = unit_rows();
+    EXPECT_NEAR(effective_rank({theta.data(), 5, 3}), 2.894522834019606, 1e-12);
+    const std::vector<double> orthonormal = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    EXPECT_NEAR(effective_rank({orthonormal.data(), 3, 4}), 3, 1e-12);
+    const std::vector<double> together = {0.6, 0.8, 0.6, 0.8, 0.6, 0.8};
+    EXPECT_NEAR(effective_rank({together.data(), 3, 2}), 1, 1e-6);
+    const std::vector<double> large(std::size_t{1025} * 1025, 1.0);
+    EXPECT_TRUE(std::isnan(effective_rank({large.data(), 1025, 1025})));
+}
+
+TEST(Measure, AngularSpeedIsTheSlopeAcrossTheRowOverItsLength) {
+    const std::vector<double> slope = {0.7,  -1.34, -0.46, -1.9,  -1.29, -1.84, -0.24, -1.27,
+                                       0.27, 0.16,  -0.19, -2.52, -0.54, -0.05, 0.11};
+    EXPECT_NEAR(mean_angular_speed(rows, slope.data()), 1.4241285919099753, 1e-14);
+    EXPECT_NEAR(mean_angular_speed(rows, x.data()), 0, 1e-15) << "a slope along the rows turns nothing";
+}
+
+TEST(Measure, EntropyIsOfShares) {
+    EXPECT_NEAR(entropy({3, 1, 0, 4}), 0.9743147528693494, 1e-15);
+    EXPECT_EQ(entropy({0, 2}), 0);
+}
+
+TEST(Measure, QuantilesInterpolateBetweenOrderStatistics) {
+    std::vector<double> values = {3, 1, 10, 7};
+    EXPECT_NEAR(quantile(values, 0.05), 1.3, 1e-15);
+    EXPECT_NEAR(quantile(values, 0.25), 2.5, 1e-15);
+    EXPECT_NEAR(quantile(values, 0.5), 5, 1e-15);
+    EXPECT_NEAR(quantile(values, 0.95), 9.55, 1e-14);
+    EXPECT_EQ(quantile(values, 1), 10);
+    values[2] = NAN;
+    EXPECT_TRUE(std::isnan(quantile(values, 0.5)));
+}
+
+}  // namespace
+}  // namespace flyball::measure

@@ -1,0 +1,146 @@
+// A folder knows at every moment whether its run has begun, goes on or is finished.
+#include "record/folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "support.hpp"
+
+namespace flyball::record {
+namespace {
+
+using test::TemporaryFolder;
+
+const Folder::Contents contents{"seed = 1\n", {{"seed", "1"}}, "flyball simulate --resume", "cli.simulate"};
+
+std::string refusal(const std::filesystem::path& path, FolderUse use, const Folder::Contents& with = contents) {
+    try {
+        const Folder folder(path, use, with);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+// A run with one result file, finished.
+void make_finished(const std::filesystem::path& path) {
+    Folder folder(path, FolderUse::fresh, contents);
+    write_file_atomically(folder.work("restart"), "state");
+    write_file_atomically(path / "result.json", "{}\n");
+    folder.finish({{"seed", 1}}, {"result.json"});
+}
+
+TEST(Folder, ARunThatEndedLeavesItsResultsAndNoWork) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/work"));
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/work.finished"));
+    const Folder again(parent / "run", FolderUse::resume, contents);
+    EXPECT_TRUE(again.finished());
+    EXPECT_EQ(again.files(), std::vector<std::string>{"result.json"});
+}
+
+TEST(Folder, AKillWhileWorkIsBeingDeletedLeavesAFinishedRun) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    std::filesystem::create_directories(parent / "run/work.finished");
+    write_file_atomically(parent / "run/work.finished/restart", "half of it is gone");
+    const Folder again(parent / "run", FolderUse::resume, contents);
+    EXPECT_TRUE(again.finished());
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/work.finished"));
+}
+
+TEST(Folder, AKillBeforeWorkIsRenamedGoesOnFromWork) {
+    const TemporaryFolder parent;
+    {
+        const Folder folder(parent / "run", FolderUse::fresh, contents);
+        write_file_atomically(parent / "run/provenance.json", "{}");
+    }
+    const Folder again(parent / "run", FolderUse::resume, contents);
+    EXPECT_FALSE(again.finished());
+}
+
+TEST(Folder, AKillBeforeTheRunHadBegunBeginsIt) {
+    const TemporaryFolder parent;
+    std::filesystem::create_directories(parent / "run/work");
+    write_file_atomically(parent / "run/config.toml", contents.configuration);
+    std::ofstream(parent / "run/work/.run.json.12-0.tmp") << "half";
+    const Folder again(parent / "run", FolderUse::resume, contents);
+    EXPECT_FALSE(again.finished());
+    EXPECT_TRUE(std::filesystem::exists(again.work("run.json")));
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/work/.run.json.12-0.tmp"));
+}
+
+TEST(Folder, ADamagedResultIsNotTakenForAFinishedRun) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    write_file_atomically(parent / "run/result.json", "{ }\n");
+    EXPECT_NE(refusal(parent / "run", FolderUse::resume).find("checksum"), std::string::npos);
+}
+
+TEST(Folder, AnotherRunIsRefusedWithWhatDiffers) {
+    const TemporaryFolder parent;
+    { const Folder folder(parent / "run", FolderUse::fresh, contents); }
+    Folder::Contents other = contents;
+    other.identity[0].second = "2";
+    EXPECT_NE(refusal(parent / "run", FolderUse::resume, other).find("seed = '1'"), std::string::npos);
+    other = contents;
+    other.configuration = "seed = 2\n";
+    const std::string says = refusal(parent / "run", FolderUse::resume, other);
+    EXPECT_NE(says.find("other settings"), std::string::npos) << says;
+}
+
+TEST(Folder, ForceRemovesTheResultsOfTheRunBeforeAndNothingElse) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    write_file_atomically(parent / "run/notes.txt", "the user's own");
+    const Folder again(parent / "run", FolderUse::force, contents);
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/result.json"));
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/provenance.json"));
+    EXPECT_TRUE(std::filesystem::exists(parent / "run/notes.txt"));
+    EXPECT_TRUE(std::filesystem::exists(again.work("run.json")));
+}
+
+TEST(Folder, ForceDeletesNothingOutsideOfTheFolder) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    write_file_atomically(parent / "outside", "stays");
+    write_file_atomically(parent / "run/provenance.json", R"({"files": {"../outside": "0", "..": "0"}})");
+    const Folder again(parent / "run", FolderUse::force, contents);
+    EXPECT_TRUE(std::filesystem::exists(parent / "outside"));
+}
+
+TEST(Folder, ASecondProcessIsRefusedWhileTheFirstIsAtWork) {
+    const TemporaryFolder parent;
+    const Folder first(parent / "run", FolderUse::fresh, contents);
+    for (const FolderUse use : {FolderUse::resume, FolderUse::force}) {
+        EXPECT_NE(refusal(parent / "run", use).find("another process"), std::string::npos);
+    }
+}
+
+TEST(Folder, AFolderThatIsNotEmptyIsRefused) {
+    const TemporaryFolder parent;
+    write_file_atomically(parent / "notes.txt", "");
+    EXPECT_NE(refusal(parent.path(), FolderUse::fresh).find("not empty"), std::string::npos);
+    EXPECT_NE(refusal(parent.path(), FolderUse::resume).find("holds no run"), std::string::npos);
+    EXPECT_NE(refusal(parent / "notes.txt", FolderUse::force).find("which is a file"), std::string::npos);
+}
+
+TEST(Folder, TheResumeCommandSurvivesAQuoteInThePath) {
+    EXPECT_EQ(resume_command("simulate", "it's"),
+              "flyball simulate --config 'it'\\''s/config.toml' --out 'it'\\''s' --resume");
+}
+
+TEST(Folder, WithoutANameIsRefused) {
+    EXPECT_THROW(folder_use("", false, false, "cli.simulate"), Error);
+    EXPECT_THROW(folder_use(std::nullopt, true, false, "cli.simulate"), Error);
+    EXPECT_EQ(folder_use("x", true, false, "cli.simulate"), FolderUse::resume);
+    EXPECT_EQ(folder_use("x", false, true, "cli.simulate"), FolderUse::force);
+    EXPECT_EQ(folder_use(std::nullopt, false, false, "cli.simulate"), FolderUse::fresh);
+}
+
+}  // namespace
+}  // namespace flyball::record

@@ -1,0 +1,114 @@
+// A sealed file opens as what it is, and as nothing else: every bit of it counts.
+#include "record/sealed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "support.hpp"
+
+namespace flyball::record {
+namespace {
+
+using test::TemporaryFolder;
+
+const Seal seal{"sample 3", {{"seed", "7"}, {"beta", "2.5"}}};
+const std::array<double, 3> values = {1.5, -2, 1e-300};
+
+void write(const std::filesystem::path& path, const Seal& with) {
+    const std::array<TensorToWrite, 1> tensors = {tensor("x", {3}, values)};
+    write_sealed(path, with, tensors, {{"t", "0.5"}});
+}
+
+// Without the waits for the disk of an atomic write: thousands are made here.
+void put(const std::filesystem::path& path, const std::string& contents) {
+    std::ofstream(path, std::ios::binary) << contents;
+}
+
+std::string sentence(const std::filesystem::path& path, const Seal& with) {
+    try {
+        open_sealed(path, with);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::input);
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Sealed, OpensWithItsContents) {
+    const TemporaryFolder folder;
+    write(folder / "a", seal);
+    const SafeTensors file = open_sealed(folder / "a", seal);
+    EXPECT_EQ(file.read<double>("x"), std::vector<double>(values.begin(), values.end()));
+    EXPECT_EQ(file.metadata().at("t"), "0.5");
+}
+
+TEST(Sealed, ChecksumsAreThoseOfXxh3) {
+    // Printed by xxhsum -H3 for the nine bytes "123456789" and for no bytes.
+    EXPECT_EQ(checksum(std::string_view("")), "2d06800538d394c2");
+    EXPECT_NE(checksum(std::string_view("123456789")), checksum(std::string_view("123456788")));
+}
+
+TEST(Sealed, EverySingleFlippedBitOfATensorFileIsRefused) {
+    const TemporaryFolder folder;
+    write(folder / "a", seal);
+    const std::string whole = read_text_file(folder / "a", 1 << 20);
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+        std::string damaged = whole;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+        put(folder / "b", damaged);
+        EXPECT_THROW(open_sealed(folder / "b", seal), Error) << "bit " << bit;
+    }
+    for (std::size_t size = 0; size < whole.size(); size += 7) {
+        put(folder / "b", whole.substr(0, size));
+        EXPECT_THROW(open_sealed(folder / "b", seal), Error) << "cut to " << size;
+    }
+}
+
+TEST(Sealed, EverySingleFlippedBitOfAJsonFileIsRefused) {
+    const TemporaryFolder folder;
+    write_sealed_json(folder / "a", seal, {{"predicted", 1.25}, {"note", "so"}});
+    EXPECT_EQ(read_sealed_json(folder / "a", seal)["predicted"], 1.25);
+    const std::string whole = read_text_file(folder / "a", 1 << 20);
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+        std::string damaged = whole;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+        put(folder / "b", damaged);
+        EXPECT_THROW(read_sealed_json(folder / "b", seal), Error) << "bit " << bit;
+    }
+}
+
+TEST(Sealed, AFileOfAnotherRunIsRefusedWithWhatDiffers) {
+    const TemporaryFolder folder;
+    write(folder / "a", seal);
+    Seal other = seal;
+    other.identity[0].second = "8";
+    EXPECT_NE(sentence(folder / "a", other).find("seed = '7'"), std::string::npos) << sentence(folder / "a", other);
+    EXPECT_NE(sentence(folder / "a", other).find("seed = '8', as in this run"), std::string::npos);
+    other = seal;
+    other.identity.emplace_back("weights", "gaussian");
+    EXPECT_NE(sentence(folder / "a", other).find("a run without weights"), std::string::npos);
+    other = seal;
+    other.identity.pop_back();
+    EXPECT_NE(sentence(folder / "a", other).find("beta = '2.5'"), std::string::npos);
+    other = seal;
+    other.kind = "sample 4";
+    EXPECT_NE(sentence(folder / "a", other).find("'sample 3'"), std::string::npos);
+}
+
+TEST(Sealed, TheProgramsIdentityNamesVersionInstructionSetAndBlasCore) {
+    const Identity identity = program_identity();
+    ASSERT_EQ(identity.size(), 3U);
+    EXPECT_EQ(identity[0].first, "flyball version");
+    EXPECT_EQ(identity[1].first, "instruction set");
+    EXPECT_EQ(identity[2].first, "BLAS core");
+    for (const auto& [key, value] : identity) {
+        EXPECT_FALSE(value.empty()) << key;
+    }
+}
+
+}  // namespace
+}  // namespace flyball::record
