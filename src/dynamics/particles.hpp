@@ -36,6 +36,7 @@ class Particles {
     void set_segment(double begin, double end);
     void project(double t);
     void velocity(double t, std::vector<std::vector<double>>& slopes);
+    void velocity(double t, const double* y, double* slope);  // at N0(y), which becomes the state
     void layer(std::size_t l);
 
     Sample measure_ode(double t);
@@ -71,7 +72,9 @@ class Particles {
     double begin_ = 0;
     double end_ = 0;
     std::vector<double> readout_;
+    std::vector<double> readout_slope_;
     std::vector<double> theta_;
+    std::vector<std::vector<double>> slopes_;
     std::size_t evaluations_ = 0;
 };
 

@@ -23,18 +23,10 @@ class ParticleMotion final : public Motion {
         particles_.project(t);
         particles_.copy_to(y);
     }
-    void velocity(double t, const double* y, double* slope) override {
-        particles_.copy_from(y);
-        particles_.project(t);
-        particles_.velocity(t, slopes_);
-        for (const auto& stream : slopes_) {
-            slope = std::copy(stream.begin(), stream.end(), slope);
-        }
-    }
+    void velocity(double t, const double* y, double* slope) override { particles_.velocity(t, y, slope); }
 
   private:
     Particles& particles_;
-    std::vector<std::vector<double>> slopes_;
 };
 
 }  // namespace
