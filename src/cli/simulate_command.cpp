@@ -80,6 +80,8 @@ void check_memory(const Flags& flags, const std::vector<scheme::Scheme>& schemes
     }
 }
 
+constexpr double long_run = 60;  // seconds that are worth a warning
+
 // One run, taken up where a killed one left off, with its restart point on disk every few seconds.
 Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t number, SimulateFolder* folder) {
     Simulated simulated{scheme, {}, {}};
@@ -109,6 +111,12 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
         if (tick > shown) {
             progress.advance(tick - shown);
             shown = tick;
+        }
+    };
+    watch.forecast = [&](const dynamics::Forecast& forecast) {
+        if (forecast.seconds > long_run) {
+            print_error(fmt::format("flyball: {} will take about {} and {:.2g} GB of memory\n", scheme.name,
+                                    duration_text(forecast.seconds), forecast.bytes * 1e-9));
         }
     };
     std::optional<dynamics::RestartPoint> latest;

@@ -1,5 +1,6 @@
 #include "cli/terminal.hpp"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 
 namespace flyball::cli {
 
@@ -68,6 +70,17 @@ double available_memory() {
         available = std::min(available, limit - used);
     }
     return available;
+}
+
+std::string duration_text(double seconds) {
+    constexpr std::pair<double, const char*> units[] = {
+        {365.25 * 86400, "years"}, {86400, "days"}, {3600, "hours"}, {60, "minutes"}};
+    for (const auto& [size, name] : units) {
+        if (seconds >= 1.5 * size) {
+            return fmt::format("{:.2g} {}", seconds / size, name);
+        }
+    }
+    return fmt::format("{:.0f} seconds", seconds);
 }
 
 bool stdout_is_terminal() {

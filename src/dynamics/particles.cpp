@@ -1,5 +1,7 @@
 #include "dynamics/particles.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -106,7 +108,10 @@ void Particles::use_draw(std::size_t draw) {
 }
 
 std::string Particles::kernel() const {
-    return settings_.precision == Precision::f32 ? attention_float_.front()->kernel() : attention_.front()->kernel();
+    const std::string& name =
+        settings_.precision == Precision::f32 ? attention_float_.front()->kernel() : attention_.front()->kernel();
+    return fallbacks_ == 0 ? name
+                           : fmt::format("{} (direct sums in {} of {} evaluations)", name, fallbacks_, evaluations_);
 }
 
 void Particles::sub_layer(SubLayer which, const double* in, double* out) {
@@ -118,6 +123,7 @@ void Particles::sub_layer(SubLayer which, const double* in, double* out) {
         return;
     }
     ++evaluations_;
+    bool fell_back = false;
     if (settings_.precision == Precision::f32) {
         const std::size_t all = rows_ * settings_.dim;
         float_in_.assign(in, in + all);
@@ -125,14 +131,18 @@ void Particles::sub_layer(SubLayer which, const double* in, double* out) {
         const std::size_t stride = attention_float_.size() == 1 ? 0 : per_system;
         for (std::size_t m = 0; m < attention_float_.size(); ++m) {
             (*attention_float_[m])(float_in_.data() + m * stride, float_out_.data() + m * stride);
+            fell_back = fell_back || attention_float_[m]->fell_back();
         }
+        fallbacks_ += fell_back ? 1 : 0;
         std::copy(float_out_.begin(), float_out_.end(), out);
         return;
     }
     const std::size_t stride = attention_.size() == 1 ? 0 : per_system;
     for (std::size_t m = 0; m < attention_.size(); ++m) {
         (*attention_[m])(in + m * stride, out + m * stride);
+        fell_back = fell_back || attention_[m]->fell_back();
     }
+    fallbacks_ += fell_back ? 1 : 0;
 }
 
 void Particles::set_segment(double begin, double end) {
@@ -144,8 +154,9 @@ void Particles::set_segment(double begin, double end) {
 }
 
 Environment Particles::ode_environment(double t) const {
-    const double margin = 1e-13 * (end_ - begin_);
-    const double inside = std::clamp(t, begin_ + margin, end_ - margin);
+    // A switch is the last number before the comparison flips: it belongs to the segment that it ends.
+    const double first = begin_ > 0 ? std::nextafter(begin_, end_) : begin_;
+    const double inside = std::clamp(t, first, end_);
     return Environment::ode(inside, settings_.final_time(), settings_.tokens, settings_.dim);
 }
 

@@ -22,7 +22,8 @@ Runner::Runner(const Settings& settings, const scheme::Program& program, const W
       watch_(watch),
       particles_(settings, program),
       times_(sample_times(settings)),
-      restart_every_(restart_every(settings)) {}
+      cost_(settings, program),
+      restart_every_(cost_.restart_every()) {}
 
 Record Runner::run(const std::optional<RestartPoint>& from) {
     const auto begin = std::chrono::steady_clock::now();
@@ -54,7 +55,7 @@ Record Runner::run(const std::optional<RestartPoint>& from) {
 void Runner::take_up(const RestartPoint& from) {
     y_ = from.y;
     particles_.copy_from(from.y.data());
-    particles_.set_evaluations(from.evaluations);
+    particles_.set_evaluations(from.evaluations, from.fallbacks);
     step_ = from.step;
     next_sample_ = from.next_sample;
     record_.samples = from.samples;
@@ -62,7 +63,8 @@ void Runner::take_up(const RestartPoint& from) {
 
 void Runner::offer_restart_point() {
     if (watch_.restart_point) {
-        watch_.restart_point({step_, next_sample_, particles_.evaluations(), y_, record_.samples});
+        watch_.restart_point(
+            {step_, next_sample_, particles_.evaluations(), particles_.fallbacks(), y_, record_.samples});
     }
 }
 
@@ -74,6 +76,16 @@ void Runner::end(Outcome outcome) {
 void Runner::report_progress(double share) {
     if (watch_.progress) {
         watch_.progress(share);
+    }
+}
+
+// Layers and equal steps are known from the start; of a run that chooses its steps only after the first of them.
+void Runner::give_forecast() {
+    if (watch_.forecast && !forecast_given_) {
+        if (const auto seconds = cost_.seconds_left(step_, particles_.evaluations(), times_.size() - next_sample_)) {
+            watch_.forecast({*seconds / threads(), memory_estimate(settings_, particles_.program().stream_count())});
+            forecast_given_ = true;
+        }
     }
 }
 
@@ -107,7 +119,7 @@ void Runner::first_layer_sample() {
     particles_.layer(1);
     first.speed = particles_.measure_layers(1, &before).speed;
     particles_.state() = start;
-    particles_.set_evaluations(0);
+    particles_.set_evaluations(0, 0);
     particles_.measure_layers(0, nullptr);
     next_sample_ = 1;
     keep(first);
@@ -116,6 +128,7 @@ void Runner::first_layer_sample() {
 void Runner::run_layers() {
     const std::size_t layers = *settings_.layers;
     std::vector<double> before;
+    give_forecast();
     if (next_sample_ == 0) {
         first_layer_sample();
     }
@@ -167,10 +180,6 @@ const char* name(Outcome outcome) {
             return "interrupted";
     }
     return "";
-}
-
-std::size_t restart_every(const Settings&) {
-    return 100;
 }
 
 Record run(const Settings& settings, const scheme::Program& program, const Watch& watch,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "dynamics/forecast.hpp"
 #include "dynamics/integrator.hpp"
 #include "dynamics/particles.hpp"
 #include "dynamics/pieces.hpp"
@@ -29,12 +30,13 @@ struct Record {
     std::optional<double> collapse_time;  // when the mean cosine first exceeds 0.999
 };
 
-// Where a run can be taken up: a function of the run alone, never of the clock. Every so many steps (restart_every) and
+// Where a run can be taken up: a function of the run alone, never of the clock. Every so many steps (forecast.hpp) and
 // every switch is one; a sample is none. Whatever is due up to step.t has been looked at.
 struct RestartPoint {
     StepState step;
     std::size_t next_sample = 0;
     std::size_t evaluations = 0;
+    std::size_t fallbacks = 0;
     std::vector<double> y;  // all streams
     std::vector<Sample> samples;
 };
@@ -43,14 +45,12 @@ struct Watch {
     std::function<void(double done)> progress;                     // share of the run, 0..1
     std::function<void(const Sample&, const Particles&)> sampled;  // after every sample
     std::function<void(const RestartPoint&)> restart_point;        // at every restart point
+    std::function<void(const Forecast&)> forecast;                 // once, as soon as the cost of the run is known
     const std::atomic<bool>* stop = nullptr;  // set: end as interrupted, also in the middle of an evaluation
 };
 
 // Throws Error(usage) when an equation without an ODE limit is asked to run in time.
 Record run(const Settings& settings, const scheme::Program& program, const Watch& watch = {},
            const std::optional<RestartPoint>& from = std::nullopt);
-
-// Accepted steps (or layers) from one restart point to the next.
-std::size_t restart_every(const Settings& settings);
 
 }  // namespace flyball::dynamics

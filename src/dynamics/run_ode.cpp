@@ -37,6 +37,7 @@ void Runner::run_ode() {
                     fmt::format("--time for {}, which has no ODE limit: {}", particles_.program().text(), *problem),
                     "an equation with a limit, or discrete layers", "use --layers L --dt DT instead of --time");
     }
+    give_forecast();
     const Pieces pieces(particles_.program(), settings_);
     const auto integrator = make_integrator(settings_);
     ParticleMotion motion(particles_);
@@ -72,6 +73,7 @@ void Runner::run_piece(const Piece& piece, Integrator& integrator, Motion& motio
         if (progressed != Progressed::stepped) {
             return end(progressed == Progressed::not_finite ? Outcome::nan : Outcome::step_underflow);
         }
+        give_forecast();
         look_inside(before, integrator, motion);
         if (step_.t == piece.end || step_.steps % restart_every_ == 0) {
             integrator.forget();

@@ -32,13 +32,16 @@ class Runner {
     bool healthy(const Sample& sample);  // sets the outcome when not
     void end(Outcome outcome);
     void report_progress(double share);
+    void give_forecast();
     bool stop_asked() const { return watch_.stop != nullptr && watch_.stop->load(std::memory_order_relaxed); }
 
     Settings settings_;
     const Watch& watch_;
     Particles particles_;
     std::vector<double> times_;
+    Cost cost_;
     std::size_t restart_every_;
+    bool forecast_given_ = false;
     Record record_;
     bool ended_ = false;  // before its time; record_.outcome says why
 
