@@ -75,7 +75,7 @@ void check_memory(const Flags& flags, const std::vector<scheme::Scheme>& schemes
             throw Error(ErrorKind::resource, "cli.simulate",
                         fmt::format("a run of {} that needs about {:.1f} GB", scheme.name, needed * 1e-9),
                         fmt::format("at most the {:.1f} GB of memory that are free", available * 1e-9),
-                        "use fewer --tokens, --systems or --dim");
+                        "use fewer --tokens, --systems, --samples or --dim");
         }
     }
 }
@@ -115,8 +115,8 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
     };
     watch.forecast = [&](const dynamics::Forecast& forecast) {
         if (forecast.seconds > long_run) {
-            print_error(fmt::format("flyball: {} will take about {} and {:.2g} GB of memory\n", scheme.name,
-                                    duration_text(forecast.seconds), forecast.bytes * 1e-9));
+            print_error(fmt::format("flyball: {} will take about {} and {} of memory\n", scheme.name,
+                                    duration_text(forecast.seconds), memory_text(forecast.bytes)));
         }
     };
     std::optional<dynamics::RestartPoint> latest;
