@@ -54,12 +54,10 @@ void expect_same(const Seen& resumed, const Seen& whole, const RestartPoint& poi
     for (std::size_t i = 0; i < a.samples.size(); ++i) {
         const Sample& p = a.samples[i];
         const Sample& q = b.samples[i];
-        EXPECT_TRUE(same_bits(p.t, q.t) && same_bits(p.cosine, q.cosine) && same_bits(p.cosine_lo, q.cosine_lo) &&
-                    same_bits(p.cosine_hi, q.cosine_hi) && same_bits(p.radius, q.radius) &&
-                    same_bits(p.radius_min, q.radius_min) && same_bits(p.radius_max, q.radius_max) &&
-                    same_bits(p.variance, q.variance) && same_bits(p.energy, q.energy) && same_bits(p.speed, q.speed) &&
-                    p.clusters == q.clusters && same_bits(p.effective_rank, q.effective_rank))
-            << name << ", sample " << i << " at t = " << p.t << ": speed " << p.speed << " and " << q.speed;
+        for (const SampleField& field : sample_fields()) {
+            EXPECT_TRUE(same_bits(field(p), field(q))) << name << ", sample " << i << " at t = " << p.t << ": "
+                                                       << field.name << " " << field(p) << " and " << field(q);
+        }
     }
     ASSERT_EQ(resumed.x.size() + point.next_sample, whole.x.size()) << name;
     for (std::size_t i = 0; i < resumed.x.size(); ++i) {
