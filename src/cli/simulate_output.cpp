@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "cli/simulate_figures.hpp"
 #include "cli/terminal.hpp"
