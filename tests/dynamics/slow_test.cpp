@@ -213,6 +213,24 @@ TEST(Groups, LetTokensGoThatAreHeldElsewhere) {
     EXPECT_EQ(record.fused[2].tokens, (std::vector<std::size_t>{0, 1, 2}));
 }
 
+// Two tokens 1e-11 apart, tied at rate 1 each: they fuse when they do not separate and a step is as long as 1/rate.
+TEST(Groups, TakeOnlyTokensThatAreNearApproachAndRelaxWithinAStep) {
+    const auto fuses = [](double gap, double separation, double h) {
+        Groups groups(1, 2);
+        const Values theta = {1, 0, 1, gap};
+        return groups.update(7, h, 1e-10, 2, theta, [&](const std::vector<std::size_t>&, Groups::Moved& moved) {
+            moved.alone.rate = {1, 1};
+            moved.shared = {0, 0, 0, separation};
+            moved.alone.turn = moved.shared;
+        });
+    };
+    EXPECT_TRUE(fuses(1e-11, -1e-11, 1));
+    EXPECT_TRUE(fuses(1e-11, 0, 1));
+    EXPECT_FALSE(fuses(1e-11, 1e-12, 1));  // an unstable balance
+    EXPECT_FALSE(fuses(1e-11, -1e-11, 0.1));
+    EXPECT_FALSE(fuses(1e-9, -1e-9, 1));
+}
+
 TEST(Groups, AreRestoredFromTheirHistory) {
     Groups groups(2, 4);
     const std::vector<Fusing> history = {{1, 1, {1, 3}, false}, {2, 1, {0, 1, 3}, false}, {3, 1, {0}, true}};
