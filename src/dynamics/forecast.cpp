@@ -112,6 +112,9 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
     } else if (settings_.method == Method::euler || settings_.method == Method::rk4) {
         steps = std::ceil((settings_.time - state.t) / settings_.dt);
     } else {
+        if (settings_.time > slow_time) {
+            return std::nullopt;  // steps of 1 and of 1e20 follow each other: the next says nothing of those to come
+        }
         const double taken = static_cast<double>(evaluations) / calls_;
         if (state.steps == 0 || (state.steps < telling_steps && taken * evaluation_seconds_ < telling_seconds)) {
             return std::nullopt;
@@ -119,10 +122,8 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
         per_step = std::max(1.0, taken / static_cast<double>(state.steps));
         // Steps as long as the next one; where samples are spaced in log t, so are they.
         const double left = settings_.time - state.t;
-        // So they are in runs to times that no equal steps would reach.
-        const bool even_in_log = settings_.log_time || settings_.time > slow_time;
-        steps = even_in_log && state.t > 0 ? std::log(settings_.time / state.t) / std::log1p(state.h / state.t)
-                                           : left / state.h;
+        steps = settings_.log_time && state.t > 0 ? std::log(settings_.time / state.t) / std::log1p(state.h / state.t)
+                                                  : left / state.h;
     }
     return steps * per_step * evaluation_seconds_ + static_cast<double>(samples_left) * sample_seconds_;
 }
