@@ -289,6 +289,12 @@ TEST(Digits, AreNotMissedWhereTokensMoveOrHaveMet) {
     for (const char* scheme : {"post-ln", "pre-ln"}) {
         EXPECT_EQ(simulate(settings, scheme).outcome, Outcome::done) << scheme;
     }
+    // Two tokens that are under way, at 1e-4 a unit of time, for as long as rounding in float needs for a turn of 1e-4.
+    settings.tokens = settings.dim = 2;
+    settings.beta = 6.5;
+    const Record record = simulate(settings, "post-ln");
+    EXPECT_EQ(record.outcome, Outcome::done);
+    EXPECT_GT(record.collapse_time.value_or(0), 500);
 }
 
 }  // namespace
