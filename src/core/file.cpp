@@ -60,22 +60,56 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
     return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-}  // namespace
-
-MappedFile::MappedFile(const std::filesystem::path& path) {
-    constexpr std::string_view where = "core.map_file";
-    // O_NONBLOCK: opening a named pipe must not wait for its other end before we refuse it.
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.get() < 0) {
-        fail(where, path, errno, "a readable file");
-    }
-    const struct stat status = status_of(file.get(), where, path);
+void expect_regular(const struct stat& status, std::string_view where, const std::filesystem::path& path) {
     if (!S_ISREG(status.st_mode)) {
         throw Error(ErrorKind::io, where,
                     fmt::format("{}, which is {}", flyball::quoted(path.string()),
                                 S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"),
                     "a readable file");
     }
+}
+
+// Opening a named pipe must not wait for its other end before we refuse it.
+constexpr int open_at_once = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+// All that can be read from the descriptor; `told` is how much that will be, as far as is known.
+std::string read_all(int descriptor, std::size_t told, std::size_t max_bytes, std::string_view where,
+                     const std::filesystem::path& path) {
+    constexpr std::size_t piece = 65536;
+    std::string text;
+    std::size_t used = 0;
+    while (used <= max_bytes) {
+        if (used == text.size()) {
+            const std::size_t step = used == 0 ? std::min(told, max_bytes) + 1 : std::max(piece, used / 2);
+            text.resize(used + step);
+        }
+        const ssize_t got = ::read(descriptor, text.data() + used, text.size() - used);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            fail(where, path, errno, "a readable file");
+        }
+        if (got == 0) {
+            text.resize(used);
+            return text;
+        }
+        used += static_cast<std::size_t>(got);
+    }
+    throw Error(ErrorKind::input, where,
+                fmt::format("{} with more than {} bytes", flyball::quoted(path.string()), max_bytes), "a smaller file");
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+    constexpr std::string_view where = "core.map_file";
+    const Descriptor file(::open(path.c_str(), open_at_once));
+    if (file.get() < 0) {
+        fail(where, path, errno, "a readable file");
+    }
+    const struct stat status = status_of(file.get(), where, path);
+    expect_regular(status, where, path);
     const auto size = static_cast<std::size_t>(status.st_size);
     if (size == 0) {
         return;  // mmap refuses empty maps
@@ -111,30 +145,18 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t max_by
         fail(where, path, EISDIR, "a readable file");
     }
     // The size is a hint only: it is 0 for pipes, and the file may grow while we read.
-    const auto told = static_cast<std::size_t>(std::max<off_t>(0, status.st_size));
-    constexpr std::size_t piece = 65536;
-    std::string text;
-    std::size_t used = 0;
-    while (used <= max_bytes) {
-        if (used == text.size()) {
-            const std::size_t step = used == 0 ? std::min(told, max_bytes) + 1 : std::max(piece, used / 2);
-            text.resize(used + step);
-        }
-        const ssize_t got = ::read(file.get(), text.data() + used, text.size() - used);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            fail(where, path, errno, "a readable file");
-        }
-        if (got == 0) {
-            text.resize(used);
-            return text;
-        }
-        used += static_cast<std::size_t>(got);
+    return read_all(file.get(), static_cast<std::size_t>(std::max<off_t>(0, status.st_size)), max_bytes, where, path);
+}
+
+std::string read_regular_file(const std::filesystem::path& path, std::size_t max_bytes) {
+    constexpr std::string_view where = "core.read_regular_file";
+    const Descriptor file(::open(path.c_str(), open_at_once));
+    if (file.get() < 0) {
+        fail(where, path, errno, "a readable file");
     }
-    throw Error(ErrorKind::input, where,
-                fmt::format("{} with more than {} bytes", flyball::quoted(path.string()), max_bytes), "a smaller file");
+    const struct stat status = status_of(file.get(), where, path);
+    expect_regular(status, where, path);
+    return read_all(file.get(), static_cast<std::size_t>(std::max<off_t>(0, status.st_size)), max_bytes, where, path);
 }
 
 void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path) {

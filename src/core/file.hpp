@@ -34,6 +34,10 @@ class MappedFile {
 // The whole contents; pipes and devices work too. More than max_bytes is an Error.
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
 
+// The same for files found in a folder that somebody else filled: whatever is no regular file, such as a named pipe
+// that nobody writes to, is an Error at once instead of a wait.
+std::string read_regular_file(const std::filesystem::path& path, std::size_t max_bytes);
+
 // A new version of `path`, written to a temporary file beside it. Without commit() the destructor removes it and the
 // old version stays. Writes are not buffered: give them in large pieces.
 class AtomicFile {

@@ -160,8 +160,9 @@ class Encoder {
 
 Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
     const std::filesystem::path file = folder / "tokenizer.json";
-    if (std::filesystem::exists(file)) {
-        return parse(read_text_file(file, largest_file), flyball::quoted(file.string()));
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) {
+        return parse(read_regular_file(file, largest_file), flyball::quoted(file.string()));
     }
     return Tokenizer(load_older_tokenizer(folder));
 }
