@@ -84,6 +84,19 @@ TEST(ReadTextFile, RefusesWhatCannotBeRead) {
     EXPECT_ERROR(read_text_file("/dev/zero", 100'000), "more than 100000 bytes");
 }
 
+TEST(ReadRegularFile, ReadsFilesAndRefusesWhatCouldBeWaitedFor) {
+    const TemporaryFolder folder;
+    const auto file = folder.put("a", "hello");
+    EXPECT_EQ(read_regular_file(file, 5), "hello");
+    EXPECT_ERROR(read_regular_file(file, 4), "more than 4 bytes");
+    EXPECT_ERROR(read_regular_file(folder.path() / "none", 4), "No such file");
+    EXPECT_ERROR(read_regular_file(folder.path(), 4), "a directory");
+    EXPECT_ERROR(read_regular_file("/dev/zero", 4), "not a regular file");
+    const auto pipe = folder.path() / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_ERROR(read_regular_file(pipe, 4), "not a regular file");
+}
+
 TEST(AtomicFile, ReplacesOnlyOnCommit) {
     const TemporaryFolder folder;
     const auto path = folder.put("a", "old");
