@@ -40,8 +40,9 @@ class TensorNames {
         // The first block decides: the embedding may be missing where the head stands for it.
         const std::string probe = fmt::format("{}{}.weight", fmt::format(fmt::runtime(names.block), 0), names.qkv[0]);
         for (const std::string_view prefix : names.prefixes) {
-            if (!prefixed_ && (prefixed_ = tensors.contains(fmt::format("{}{}", prefix, probe)))) {
+            if (!prefixed_ && tensors.contains(fmt::format("{}{}", prefix, probe))) {
                 prefix_ = prefix;
+                prefixed_ = true;
             }
         }
     }
