@@ -2,8 +2,8 @@
 """Makes checkpoints whose config.json is unusual, and what transformers makes of them.
 
 Each folder holds a config.json as typed here, model.safetensors with random weights, and expected.safetensors: ids, the
-last hidden state and, for decoders, logits, in float32 through from_pretrained with eager attention. Its metadata names the
-versions that computed it. What the keys mean is what transformers does with them, so no model is built from our reading.
+last hidden state and, for decoders, logits, in float32 through from_pretrained with eager attention. Its metadata names
+the versions that computed it. What the keys mean is what transformers makes of them, never our own reading.
 
 usage: pip install torch==2.13.0 transformers==5.22.2 safetensors==0.8.0; make_unusual.py [NAME ...]
 """
