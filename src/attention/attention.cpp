@@ -246,6 +246,12 @@ std::string_view Attention<Real>::path() const {
 }
 
 template <class Real>
+bool Attention<Real>::fell_back() const {
+    return body_->evaluated && std::any_of(body_->workers.begin(), body_->workers.end(),
+                                           [](const auto& worker) { return worker.kernel->fell_back(); });
+}
+
+template <class Real>
 std::size_t Attention<Real>::memory_bytes() const {
     std::size_t bytes = 0;
     for (const typename Body::Worker& worker : body_->workers) {

@@ -86,6 +86,9 @@ class Attention {
     // What the last evaluation did, such as "symmetric tiles" or "not unit vectors: rows"; "" before the first.
     std::string_view path() const;
 
+    // The last evaluation, or a part of it, fell back to a kernel that is slower for many tokens.
+    bool fell_back() const;
+
     std::size_t memory_bytes() const;
 
   private:

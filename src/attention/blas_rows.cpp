@@ -46,6 +46,7 @@ class BlasRows final : public HeadKernel<Real> {
             const BlasThreads one(1);
             for (std::size_t b = first; b < last; ++b) {
                 const std::size_t begin = b * block_;
+                check_stop();
                 block(beta, slot, begin, std::min(begin + block_, problem_.tokens), query, key, value, out);
             }
         });

@@ -10,6 +10,8 @@
 // I_m falls like e^(-m^2/(2 beta)), so K ~ sqrt(80 beta) terms reach 1e-17. The error of Z is a few roundings of n, not
 // of Z: a token far from all others, with Z below n/1000, gets its row by direct summation instead. Everything is in
 // double, also for float tokens: moments of a million tokens need it.
+//
+// Tokens of one length r other than 1 are unit tokens at inverse temperature beta r^2 whose sums are r times as long.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,6 +31,7 @@ constexpr std::size_t chunk = 512;  // tokens whose coordinates are unpacked at 
 constexpr std::size_t chunks_per_slot = 4;
 constexpr std::size_t most_slots = 32;
 constexpr double least_share = 1e-3;  // of n: the smallest Z that is trusted
+constexpr double most_gain = 300;     // as an exponent: what unnormalized sums may be multiplied with
 
 template <class Real>
 class Circle final : public HeadKernel<Real> {
@@ -43,18 +46,27 @@ class Circle final : public HeadKernel<Real> {
     void run(double beta, const Real* z, const Real* key, const Real* value, Real* out) override {
         const std::size_t n = problem_.tokens;
         const SquareRange range = square_range(n, 2, z);
-        // A unit vector, rounded: farther from 1 the lengths would change the scores by more than rounding does.
+        // One length, rounded: farther apart the lengths would change the scores by more than rounding does.
         const double tolerance = 8 * static_cast<double>(std::numeric_limits<Real>::epsilon());
-        if (!(range.least >= 1 - tolerance && range.most <= 1 + tolerance)) {
-            path_ = "not unit vectors: direct sums";
+        const bool unit = range.least >= 1 - tolerance && range.most <= 1 + tolerance;
+        const double square = unit ? 1.0 : range.least + (range.most - range.least) / 2;
+        const bool one_length = unit || (range.least > 0 && range.most - range.least <= 2 * tolerance * range.most);
+        beta_ = problem_.kind == Kind::ssmax ? beta * std::log(static_cast<double>(n)) : beta;
+        // The terms of the sums grow with the scores, and so does the gain of unnormalized ones.
+        const double scores = std::fabs(beta_) * square;
+        const bool too_long = !unit && (80 * scores > static_cast<double>(n) * static_cast<double>(n) ||
+                                        (problem_.kind == Kind::unnormalized && scores - beta_ > most_gain));
+        fell_back_ = !one_length || too_long;
+        if (fell_back_) {
+            path_ = one_length ? "long vectors: direct sums" : "lengths differ: direct sums";
             fallback().run(beta, z, key, value, out);
             return;
         }
         path_ = "Fourier sums";
-        const double factor = problem_.kind == Kind::ssmax ? std::log(static_cast<double>(n)) : 1.0;
-        if (bessel_.empty() || beta * factor != bessel_beta_) {
-            bessel_ = scaled_bessel(beta * factor);
-            bessel_beta_ = beta * factor;
+        length_ = std::sqrt(square);
+        if (bessel_.empty() || beta_ * square != bessel_beta_) {
+            bessel_ = scaled_bessel(beta_ * square);
+            bessel_beta_ = beta_ * square;
         }
         take_moments(z);
         make_factors();
@@ -63,6 +75,7 @@ class Circle final : public HeadKernel<Real> {
     }
 
     std::string_view path() const override { return path_; }
+    bool fell_back() const override { return fell_back_; }
     std::size_t memory_bytes() const override {
         return bytes_of(room_, lanes_, moments_, factors_) + (fallback_ ? fallback_->memory_bytes() : 0);
     }
@@ -81,8 +94,8 @@ class Circle final : public HeadKernel<Real> {
     std::size_t unpack(const Real* z, std::size_t begin, std::size_t count, double* x, double* y) const {
         const std::size_t padded = round_up(count, circle_group);
         for (std::size_t i = 0; i < count; ++i) {
-            x[i] = static_cast<double>(z[2 * (begin + i)]);
-            y[i] = static_cast<double>(z[2 * (begin + i) + 1]);
+            x[i] = static_cast<double>(z[2 * (begin + i)]) / length_;
+            y[i] = static_cast<double>(z[2 * (begin + i) + 1]) / length_;
         }
         std::fill(x + count, x + padded, 0.0);
         std::fill(y + count, y + padded, 0.0);
@@ -135,7 +148,7 @@ class Circle final : public HeadKernel<Real> {
     void evaluate(const Real* z, Real* out) {
         const double n = static_cast<double>(problem_.tokens);
         const bool normalize = problem_.kind != Kind::unnormalized;
-        const double gain = std::exp(std::fabs(bessel_beta_) - bessel_beta_) / n;
+        const double gain = std::exp(std::fabs(bessel_beta_) - beta_) / n;
         parallel_slots(chunks_, slots_, [&](std::size_t slot, std::size_t first, std::size_t last) {
             double* x = room_.data() + slot * room_size;
             double* y = x + chunk;
@@ -147,7 +160,7 @@ class Circle final : public HeadKernel<Real> {
                 const std::size_t padded = unpack(z, begin, count, x, y);
                 kernels_.circle_sums({x, y, padded, bessel_.size() - 1, factors_.data(), values});
                 for (std::size_t i = 0; i < count; ++i) {
-                    const double factor = normalize ? 1 / values[i] : gain;
+                    const double factor = length_ * (normalize ? 1 / values[i] : gain);
                     out[2 * (begin + i)] = static_cast<Real>(values[padded + i] * factor);
                     out[2 * (begin + i) + 1] = static_cast<Real>(values[2 * padded + i] * factor);
                     if (normalize && !(values[i] >= least_share * n)) {
@@ -170,6 +183,7 @@ class Circle final : public HeadKernel<Real> {
         }
         if (count > 16 + n / 32) {
             path_ = "many tokens far from the others: direct sums";
+            fell_back_ = true;
             fallback().run(beta, z, key, value, out);
             return;
         }
@@ -178,7 +192,7 @@ class Circle final : public HeadKernel<Real> {
             DirectRows<Real> job;
             job.z = z;
             job.tokens = n;
-            job.scale = static_cast<Real>(bessel_beta_ * log2_e);
+            job.scale = static_cast<Real>(beta_ * log2_e);
             job.own_maximum = true;
             job.shift = 0;
             job.normalize = true;
@@ -198,7 +212,10 @@ class Circle final : public HeadKernel<Real> {
     std::size_t slots_;
     std::string_view path_;
     std::unique_ptr<HeadKernel<Real>> fallback_;
-    double bessel_beta_ = 0;
+    bool fell_back_ = false;
+    double beta_ = 0;                            // of the scores
+    double length_ = 1;                          // of all tokens
+    double bessel_beta_ = 0;                     // of cosines: beta_ length_^2
     std::vector<double> bessel_;                 // [K + 1]
     Buffer<double> room_;                        // [slots, 5, chunk]
     Buffer<double> lanes_;                       // [slots, K + 2, 2, 4]

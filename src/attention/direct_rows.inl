@@ -37,6 +37,7 @@ void direct_rows_of(const DirectRows<Real>& job) {
     constexpr std::size_t W = lane_count<Real>;
     constexpr std::size_t group = V * W;
     for (std::size_t first = job.begin; first < job.end; first += group) {
+        check_stop();
         // Rows past the end repeat the last one; their results are not written.
         Real rows[D + 1][group];
         for (std::size_t r = 0; r < group; ++r) {

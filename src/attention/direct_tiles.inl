@@ -165,6 +165,7 @@ void direct_tiles_of(const DirectTiles<Real>& job) {
         const std::size_t start = row_index * (row_index + 1) / 2;
         __builtin_memset(job.lanes, 0, B * (D + 1) * W * sizeof(Real));
         for (; pair < job.last && pair - start <= row_index; ++pair) {
+            check_stop();
             direct_tile<Real, D>(job, row_index, pair - start);
         }
         Real* sums = job.sums + row_index * (D + 1) * B;

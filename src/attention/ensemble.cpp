@@ -49,6 +49,7 @@ class Ensemble final : public HeadKernel<Real> {
             return;
         }
         path_ = "systems side by side";
+        check_stop();
         const Real root = static_cast<Real>(std::sqrt(exponent.scale));
         for (std::size_t i = 0; i < n * d; ++i) {
             Real* to = tokens_.data() + i * group;

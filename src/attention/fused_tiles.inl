@@ -226,6 +226,7 @@ void fused_tiles(const FusedTiles<Real>& job) {
         ++column_index;
     }
     for (std::size_t pair = job.first; pair < job.last; ++pair) {
+        check_stop();
         if (pair - column_index * (column_index + 1) / 2 > column_index) {
             ++column_index;
         }

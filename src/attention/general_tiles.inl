@@ -132,6 +132,7 @@ void general_block(const GeneralTiles<Real>& job, std::size_t begin, std::size_t
     __builtin_memset(job.sums, 0, panels * general_rows * NR * sizeof(Real));
     const std::size_t seen = job.causal ? (end + NR - 1) / NR * NR : job.padded;
     for (std::size_t first = 0; first < seen; first += general_columns<Real>) {
+        check_stop();
         const TileRange columns = {first, seen - first < general_columns<Real> ? seen - first : general_columns<Real>};
         general_scores<Real>(job, rows, columns);
         for (std::size_t i = 0; i < rows; ++i) {

@@ -42,6 +42,8 @@ class HeadKernel {
     }
     std::size_t system_numbers = 0;  // n w, set by whoever makes the kernel
     virtual std::string_view path() const = 0;
+    // The last call went to a kernel of another order of cost: a record that names this one alone would mislead.
+    virtual bool fell_back() const { return false; }
     virtual std::size_t memory_bytes() const = 0;
 };
 

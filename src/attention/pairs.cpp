@@ -107,6 +107,7 @@ PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double be
             ++row;
         }
         for (std::size_t pair = begin; pair < end; ++pair) {
+            check_stop();
             if (pair >= (row + 1) * (row + 2) / 2) {
                 ++row;
             }
@@ -219,6 +220,7 @@ std::size_t flooded(std::size_t n, const double* z, double level) {
         ++components;
         front = {seed};
         take(seed);
+        check_stop();
         while (!front.empty()) {
             const std::size_t from = front.back();
             front.pop_back();

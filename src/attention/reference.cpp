@@ -22,6 +22,7 @@ class Reference final : public HeadKernel<Real> {
     void run(double beta, const Real* query, const Real* key, const Real* value, Real* out) override {
         parallel_slots(problem_.tokens, slots_, [&](std::size_t slot, std::size_t begin, std::size_t end) {
             for (std::size_t j = begin; j < end; ++j) {
+                check_stop();
                 one_row(beta, j, query, key, value, rows_[slot], out + j * problem_.width);
             }
         });

@@ -11,6 +11,10 @@
 
 #include "core/isa.hpp"
 
+namespace flyball {
+void check_stop();  // core/parallel.hpp, whose inline code must not be compiled for AVX2
+}
+
 namespace flyball::attention {
 
 // ---- direct

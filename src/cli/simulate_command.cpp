@@ -75,10 +75,12 @@ void check_memory(const Flags& flags, const std::vector<scheme::Scheme>& schemes
             throw Error(ErrorKind::resource, "cli.simulate",
                         fmt::format("a run of {} that needs about {:.1f} GB", scheme.name, needed * 1e-9),
                         fmt::format("at most the {:.1f} GB of memory that are free", available * 1e-9),
-                        "use fewer --tokens, --systems or --dim");
+                        "use fewer --tokens, --systems, --samples or --dim");
         }
     }
 }
+
+constexpr double long_run = 60;  // seconds that are worth a warning
 
 // One run, taken up where a killed one left off, with its restart point on disk every few seconds.
 Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t number, SimulateFolder* folder) {
@@ -109,6 +111,12 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
         if (tick > shown) {
             progress.advance(tick - shown);
             shown = tick;
+        }
+    };
+    watch.forecast = [&](const dynamics::Forecast& forecast) {
+        if (forecast.seconds > long_run) {
+            print_error(fmt::format("flyball: {} will take about {} and {} of memory\n", scheme.name,
+                                    duration_text(forecast.seconds), memory_text(forecast.bytes)));
         }
     };
     std::optional<dynamics::RestartPoint> latest;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 #include "core/progress.hpp"
 
@@ -16,6 +17,10 @@ const std::atomic<bool>& interrupted();
 
 // Bytes that this process may still use: free memory of the machine and limit of its control group.
 double available_memory();
+
+// "3 minutes", "2.5 hours"; "40 MB": for people, in two digits.
+std::string duration_text(double seconds);
+std::string memory_text(double bytes);
 
 bool stdout_is_terminal();
 int terminal_columns();

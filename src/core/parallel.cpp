@@ -28,6 +28,7 @@ constexpr int most_threads = 1024;
 constexpr std::chrono::microseconds spin_time{50};
 
 thread_local bool inside = false;
+thread_local const std::atomic<bool>* stop_flag = nullptr;  // of the StopOn whose work this thread does
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -83,6 +84,7 @@ class Pool {
         start();
         split_ = split;
         body_ = body;
+        stop_ = stop_flag;
         failed_slot_.store(std::numeric_limits<std::size_t>::max(), std::memory_order_relaxed);
         finished_.store(0, std::memory_order_relaxed);
         left_.store(split.slots);
@@ -120,6 +122,8 @@ class Pool {
         // Slots are taken in order, so everything below a failed slot has been taken and decides for itself.
         if (slot < failed_slot_.load(std::memory_order_relaxed)) {
             try {
+                const StopOn stop(stop_);
+                check_stop();
                 (*body_)(slot, split_->begin(slot), split_->begin(slot + 1));
             } catch (...) {
                 const std::lock_guard lock(error_mutex_);
@@ -182,6 +186,7 @@ class Pool {
     // The job. Written by the owner while no slot is on offer, read by those who took a slot.
     std::optional<Split> split_;
     std::optional<SlotBody> body_;
+    const std::atomic<bool>* stop_ = nullptr;
     std::exception_ptr error_;
     std::mutex error_mutex_;
     std::atomic<std::size_t> failed_slot_{0};
@@ -251,6 +256,20 @@ bool inside_parallel() noexcept {
     return inside;
 }
 
+StopOn::StopOn(const std::atomic<bool>* flag) noexcept : outer_(stop_flag) {
+    stop_flag = flag;
+}
+
+StopOn::~StopOn() {
+    stop_flag = outer_;
+}
+
+void check_stop() {
+    if (stop_flag != nullptr && stop_flag->load(std::memory_order_relaxed)) {
+        throw Stopped{};
+    }
+}
+
 void parallel_slots(std::size_t count, std::size_t slots, SlotBody body) {
     if (count == 0) {
         return;
@@ -260,6 +279,7 @@ void parallel_slots(std::size_t count, std::size_t slots, SlotBody body) {
         return;
     }
     for (std::size_t slot = 0; slot < split.slots; ++slot) {
+        check_stop();
         body(slot, split.begin(slot), split.begin(slot + 1));
     }
 }

@@ -8,6 +8,7 @@
 // Not here: tasks, futures, priorities, fork.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
@@ -58,5 +59,24 @@ void parallel_slots(std::size_t count, std::size_t slots, SlotBody body);
 
 // The bodies' results added in slot order.
 double parallel_sum(std::size_t count, std::size_t slots, SlotSum body);
+
+// Thrown out of work that was told to stop. No std::exception: only who gave the flag knows what to do about it.
+struct Stopped {};
+
+// While one lives, whatever this thread starts through parallel_slots looks at `flag` (null: nothing) before every slot
+// and wherever a body calls check_stop(), in any thread of the pool; once the flag is set, Stopped is thrown.
+class StopOn {
+  public:
+    explicit StopOn(const std::atomic<bool>* flag) noexcept;
+    ~StopOn();
+    StopOn(const StopOn&) = delete;
+    StopOn& operator=(const StopOn&) = delete;
+
+  private:
+    const std::atomic<bool>* outer_;
+};
+
+// For loops that may take longer than a moment. Costs two loads: once a tile or a row, not once a number.
+void check_stop();
 
 }  // namespace flyball

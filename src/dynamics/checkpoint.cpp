@@ -52,7 +52,8 @@ void save_restart_point(const std::filesystem::path& path, const record::Identit
           {"h", format_double(point.step.h)},
           {"steps", std::to_string(point.step.steps)},
           {"next_sample", std::to_string(point.next_sample)},
-          {"evaluations", std::to_string(point.evaluations)}});
+          {"evaluations", std::to_string(point.evaluations)},
+          {"fallbacks", std::to_string(point.fallbacks)}});
 }
 
 void save_record(const std::filesystem::path& path, const record::Identity& run, const Record& record) {
@@ -127,6 +128,7 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
     saved.point.step = {number("t"), number("h"), count("steps")};
     saved.point.next_sample = count("next_sample");
     saved.point.evaluations = count("evaluations");
+    saved.point.fallbacks = count("fallbacks");
     saved.point.samples = samples;
     saved.point.y = file.read<double>("y");
     if (saved.point.y.size() != numbers || samples.size() != saved.point.next_sample) {

@@ -1,21 +1,33 @@
-// One piece of an ODE run: from a to b without a switch in between.
+// One step of an ODE run, and the solution inside it.
 //
-// erk and bdf choose their steps (adaptive.hpp); euler and rk4 take equal steps of at most --dt. An integrator
-// remembers nothing but the step size between calls, and starts anew whenever the count of accepted steps is a multiple
-// of `restart_steps`: that is what makes a resumed run end with the same bits.
+//     y' = v(t, y)      on the manifold of the equation, the image of N0
+//
+// An integrator asks for v anywhere near the manifold and gets v(t, N0(y)). That keeps the order p of any method: N0 is
+// smooth and is the identity on the manifold, so the extended field is smooth, and v is tangent to the manifold, so a
+// solution that starts there stays there and is the one we want. A step is then wrong by O(h^(p+1)), and so is its
+// projection, because N0(y) - y* = N0(y) - N0(y*) for the exact y*. What f sees is on the manifold in every stage: unit
+// vectors stay unit vectors, which the fast kernels need.
+//
+// Between steps an integrator remembers what forget() forgets, and nothing else but StepState. A run calls it at its
+// restart points, whether or not they are written: that is what makes a resumed run end with the same bits.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
+#include <vector>
 
-#include "dynamics/particles.hpp"
+#include "dynamics/settings.hpp"
 
 namespace flyball::dynamics {
 
-enum class Progressed { reached, stopped, not_finite, step_underflow };
-
-inline constexpr std::size_t restart_steps = 100;
+// What is integrated. y: all streams one after the other, `numbers` of them.
+class Motion {
+  public:
+    virtual ~Motion() = default;
+    virtual std::size_t numbers() const = 0;
+    virtual void project(double t, double* y) = 0;                        // y <- N0(y)
+    virtual void velocity(double t, const double* y, double* slope) = 0;  // slope <- v(t, N0(y))
+};
 
 struct StepState {
     double t = 0;
@@ -23,14 +35,24 @@ struct StepState {
     std::size_t steps = 0;  // accepted so far
 };
 
-// Called after every accepted step with the state in place; false stops.
-using StepHook = std::function<bool(const StepState&)>;
+enum class Progressed { stepped, not_finite, step_underflow };
 
 class Integrator {
   public:
     virtual ~Integrator() = default;
-    // Moves particles from state.t to `end` exactly.
-    virtual Progressed advance(Particles& particles, StepState& state, double end, const StepHook& hook) = 0;
+
+    // Whether steps have to end at samples, because the method knows too little of the solution inside a step.
+    virtual bool ends_at_samples() const = 0;
+
+    // One accepted step of y from state.t, up to `end` at most; there exactly when it arrives. y stays on the manifold.
+    // When it fails, state is as before and y is of no use.
+    virtual Progressed step(Motion& motion, StepState& state, std::vector<double>& y, double end) = 0;
+
+    // The solution at t inside the last step, which led to y, on the manifold; y and out are different vectors.
+    virtual void inside(Motion& motion, double t, const std::vector<double>& y, std::vector<double>& out) = 0;
+
+    // Whoever changes y, the piece or the equation between steps has to call it.
+    virtual void forget() = 0;
 };
 
 std::unique_ptr<Integrator> make_integrator(const Settings& settings);

@@ -1,8 +1,11 @@
 #include "dynamics/particles.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.hpp"
 #include "dynamics/start.hpp"
 #include "measure/rows.hpp"
 #include "scheme/limit.hpp"
@@ -43,15 +46,27 @@ std::size_t Particles::numbers() const {
     return state_.streams.size() * rows_ * settings_.dim;
 }
 
+namespace {
+
+// By threads: a million tokens are copied as often as they are evaluated.
+void copy_numbers(const double* from, std::size_t count, double* to) {
+    parallel_slots(count, scheme::row_slots(count, 1), [&](std::size_t, std::size_t begin, std::size_t end) {
+        std::copy(from + begin, from + end, to + begin);
+    });
+}
+
+}  // namespace
+
 void Particles::copy_to(double* y) const {
     for (const auto& stream : state_.streams) {
-        y = std::copy(stream.begin(), stream.end(), y);
+        copy_numbers(stream.data(), stream.size(), y);
+        y += stream.size();
     }
 }
 
 void Particles::copy_from(const double* y) {
     for (auto& stream : state_.streams) {
-        std::copy_n(y, stream.size(), stream.begin());
+        copy_numbers(y, stream.size(), stream.data());
         y += stream.size();
     }
 }
@@ -93,7 +108,10 @@ void Particles::use_draw(std::size_t draw) {
 }
 
 std::string Particles::kernel() const {
-    return settings_.precision == Precision::f32 ? attention_float_.front()->kernel() : attention_.front()->kernel();
+    const std::string& name =
+        settings_.precision == Precision::f32 ? attention_float_.front()->kernel() : attention_.front()->kernel();
+    return fallbacks_ == 0 ? name
+                           : fmt::format("{} (direct sums in {} of {} evaluations)", name, fallbacks_, evaluations_);
 }
 
 void Particles::sub_layer(SubLayer which, const double* in, double* out) {
@@ -105,6 +123,7 @@ void Particles::sub_layer(SubLayer which, const double* in, double* out) {
         return;
     }
     ++evaluations_;
+    bool fell_back = false;
     if (settings_.precision == Precision::f32) {
         const std::size_t all = rows_ * settings_.dim;
         float_in_.assign(in, in + all);
@@ -112,14 +131,18 @@ void Particles::sub_layer(SubLayer which, const double* in, double* out) {
         const std::size_t stride = attention_float_.size() == 1 ? 0 : per_system;
         for (std::size_t m = 0; m < attention_float_.size(); ++m) {
             (*attention_float_[m])(float_in_.data() + m * stride, float_out_.data() + m * stride);
+            fell_back = fell_back || attention_float_[m]->fell_back();
         }
+        fallbacks_ += fell_back ? 1 : 0;
         std::copy(float_out_.begin(), float_out_.end(), out);
         return;
     }
     const std::size_t stride = attention_.size() == 1 ? 0 : per_system;
     for (std::size_t m = 0; m < attention_.size(); ++m) {
         (*attention_[m])(in + m * stride, out + m * stride);
+        fell_back = fell_back || attention_[m]->fell_back();
     }
+    fallbacks_ += fell_back ? 1 : 0;
 }
 
 void Particles::set_segment(double begin, double end) {
@@ -131,8 +154,9 @@ void Particles::set_segment(double begin, double end) {
 }
 
 Environment Particles::ode_environment(double t) const {
-    const double margin = 1e-13 * (end_ - begin_);
-    const double inside = std::clamp(t, begin_ + margin, end_ - margin);
+    // A switch is the last number before the comparison flips: it belongs to the segment that it ends.
+    const double first = begin_ > 0 ? std::nextafter(begin_, end_) : begin_;
+    const double inside = std::clamp(t, first, end_);
     return Environment::ode(inside, settings_.final_time(), settings_.tokens, settings_.dim);
 }
 
@@ -144,6 +168,16 @@ void Particles::velocity(double t, std::vector<std::vector<double>>& slopes) {
     step_.velocity(
         ode_environment(t), state_,
         [this](SubLayer which, const double* in, double* out) { sub_layer(which, in, out); }, slopes);
+}
+
+void Particles::velocity(double t, const double* y, double* slope) {
+    copy_from(y);
+    project(t);
+    velocity(t, slopes_);
+    for (const auto& stream : slopes_) {
+        copy_numbers(stream.data(), stream.size(), slope);
+        slope += stream.size();
+    }
 }
 
 void Particles::layer(std::size_t l) {
@@ -159,13 +193,11 @@ Measured Particles::shape() const {
 }
 
 Sample Particles::measure_ode(double t) {
-    std::vector<std::vector<double>> slopes;
-    std::vector<double> readout_slope;
-    velocity(t, slopes);
-    step_.readout(ode_environment(t), state_, slopes, readout_, readout_slope);
+    velocity(t, slopes_);
+    step_.readout(ode_environment(t), state_, slopes_, readout_, readout_slope_);
     measure::directions(readout_rows(), theta_);
     return measure(shape(), t, theta_, state_.streams[0],
-                   measure::mean_angular_speed(readout_rows(), readout_slope.data()));
+                   measure::mean_angular_speed(readout_rows(), readout_slope_.data()));
 }
 
 double Particles::observe_ode(double t, const SampleField& field) {

@@ -32,10 +32,11 @@ class Particles {
     // Why this equation has no ODE limit, or nothing.
     std::optional<std::string> limit_problem() const;
 
-    // t is clamped into the open segment, so that a step that ends at a switch never looks across it.
+    // t is clamped into (begin, end], so that no step looks across a switch.
     void set_segment(double begin, double end);
     void project(double t);
     void velocity(double t, std::vector<std::vector<double>>& slopes);
+    void velocity(double t, const double* y, double* slope);  // at N0(y), which becomes the state
     void layer(std::size_t l);
 
     Sample measure_ode(double t);
@@ -45,9 +46,13 @@ class Particles {
 
     const std::vector<double>& x() const { return state_.streams[0]; }
 
-    std::string kernel() const;
+    std::string kernel() const;  // and how often it had to fall back to a slower one
     std::size_t evaluations() const { return evaluations_; }
-    void set_evaluations(std::size_t count) { evaluations_ = count; }
+    std::size_t fallbacks() const { return fallbacks_; }
+    void set_evaluations(std::size_t count, std::size_t fallbacks) {
+        evaluations_ = count;
+        fallbacks_ = fallbacks;
+    }
 
   private:
     scheme::Environment ode_environment(double t) const;
@@ -71,8 +76,11 @@ class Particles {
     double begin_ = 0;
     double end_ = 0;
     std::vector<double> readout_;
+    std::vector<double> readout_slope_;
     std::vector<double> theta_;
+    std::vector<std::vector<double>> slopes_;
     std::size_t evaluations_ = 0;
+    std::size_t fallbacks_ = 0;
 };
 
 }  // namespace flyball::dynamics

@@ -1,7 +1,7 @@
 // A whole particle run: from a start through layers or time, looked at where the settings say.
 //
 // The result is a record, whatever happens: divergence, NaN and a vanished radius are outcomes. A run can be stopped
-// between steps and taken up again from its last restart point (checkpoint.hpp).
+// at any moment and taken up again from its last restart point (checkpoint.hpp).
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "dynamics/forecast.hpp"
 #include "dynamics/integrator.hpp"
 #include "dynamics/particles.hpp"
+#include "dynamics/pieces.hpp"
 
 namespace flyball::dynamics {
 
@@ -28,11 +30,13 @@ struct Record {
     std::optional<double> collapse_time;  // when the mean cosine first exceeds 0.999
 };
 
-// Where a run can be taken up: a function of the run alone, never of the clock.
+// Where a run can be taken up: a function of the run alone, never of the clock. Every so many steps (forecast.hpp) and
+// every switch is one; a sample is none. Whatever is due up to step.t has been looked at.
 struct RestartPoint {
     StepState step;
     std::size_t next_sample = 0;
     std::size_t evaluations = 0;
+    std::size_t fallbacks = 0;
     std::vector<double> y;  // all streams
     std::vector<Sample> samples;
 };
@@ -41,14 +45,12 @@ struct Watch {
     std::function<void(double done)> progress;                     // share of the run, 0..1
     std::function<void(const Sample&, const Particles&)> sampled;  // after every sample
     std::function<void(const RestartPoint&)> restart_point;        // at every restart point
-    const std::atomic<bool>* stop = nullptr;                       // set: end as interrupted at the next step
+    std::function<void(const Forecast&)> forecast;                 // once, as soon as the cost of the run is known
+    const std::atomic<bool>* stop = nullptr;  // set: end as interrupted, also in the middle of an evaluation
 };
 
 // Throws Error(usage) when an equation without an ODE limit is asked to run in time.
 Record run(const Settings& settings, const scheme::Program& program, const Watch& watch = {},
            const std::optional<RestartPoint>& from = std::nullopt);
-
-// Times inside (0, T) at which a comparison of the equation flips, to the last bit.
-std::vector<double> switch_times(const scheme::Program& program, const Settings& settings);
 
 }  // namespace flyball::dynamics

@@ -74,15 +74,31 @@ void check(const Settings& s) {
     }
 }
 
+namespace {
+
+// With more samples than this every layer is one, also where they are spaced in log t: from one layer to the next is at
+// least log(1 + 1/L) of log L.
+std::size_t sample_count(const Settings& s) {
+    if (!s.layers) {
+        return s.samples;
+    }
+    const double last = static_cast<double>(*s.layers);
+    const double enough = s.log_time ? 2 + 2 * (last + 1) * std::log(last + 1) : last + 1;
+    return static_cast<double>(s.samples) > enough ? *s.layers + 1 : s.samples;
+}
+
+}  // namespace
+
 std::vector<double> sample_times(const Settings& s) {
     const double end = s.final_time();
     std::vector<double> times;
     if (s.layers) {  // whole layers only
         const auto last = static_cast<double>(*s.layers);
-        for (std::size_t i = 0; i < s.samples; ++i) {
-            const double share = static_cast<double>(i) / static_cast<double>(s.samples - 1);
-            const double layer =
-                s.log_time ? (i == 0 ? 0 : std::round(std::pow(last, share))) : std::round(share * last);
+        const std::size_t samples = sample_count(s);
+        const bool log_time = s.log_time && samples == s.samples;
+        for (std::size_t i = 0; i < samples; ++i) {
+            const double share = static_cast<double>(i) / static_cast<double>(samples - 1);
+            const double layer = log_time ? (i == 0 ? 0 : std::round(std::pow(last, share))) : std::round(share * last);
             const double t = layer * s.dt;
             if (times.empty() || t > times.back()) {
                 times.push_back(t);
@@ -106,15 +122,30 @@ std::vector<double> sample_times(const Settings& s) {
 
 double memory_estimate(const Settings& s, std::size_t streams) {
     const double numbers = static_cast<double>(s.systems) * static_cast<double>(s.tokens) * static_cast<double>(s.dim);
-    // An integrator keeps about a dozen copies of the state; steps and attention a dozen rows more.
-    double total = numbers * static_cast<double>(streams) * 8 * 24;
-    // Every sample is kept: in the record, in the restart point that is being written, and as text and JSON at the end.
-    const std::size_t samples = s.layers ? std::min(s.samples, *s.layers + 1) : s.samples;
-    total += static_cast<double>(samples) * sizeof(Sample) * 20;
+    // Copies of the state that an integrator keeps, restart points included; the equation and attention have some more.
+    double copies = 8;
+    if (!s.layers) {
+        switch (s.method) {
+            case Method::euler:
+                copies = 12;
+                break;
+            case Method::rk4:
+                copies = 15;
+                break;
+            case Method::bdf:
+            case Method::automatic:
+            case Method::erk:
+                copies = 30;
+                break;
+        }
+    }
+    constexpr double rows = 12;
+    double total = numbers * static_cast<double>(streams) * 8 * (copies + rows);
     if (s.weights != WeightKind::identity) {
         total += 4.0 * 8 * static_cast<double>(s.dim) * static_cast<double>(s.dim) * static_cast<double>(s.systems);
     }
-    return total;
+    // Every sample is kept: in the record, in the restart point that is being written, and as text and JSON at the end.
+    return total + static_cast<double>(sample_count(s)) * sizeof(Sample) * 20;
 }
 
 }  // namespace flyball::dynamics

@@ -23,6 +23,8 @@ struct Until {
     std::string observable;  // a field of a sample that is an event (sample.hpp)
     bool above = true;
     double level = 0;
+
+    bool holds(double value) const { return above ? value > level : value < level; }
 };
 
 // One of the four random matrices of attention: times the gain of its kind (kaiming: sqrt 2, others 1), times a gain

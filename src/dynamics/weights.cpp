@@ -8,6 +8,7 @@
 #include "core/blas.hpp"
 #include "core/error.hpp"
 #include "core/lapack.hpp"
+#include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "core/safetensors.hpp"
 
@@ -186,14 +187,25 @@ FeedForward draw_feed_forward(const Settings& s, std::size_t system, std::size_t
 }
 
 void FeedForward::operator()(std::size_t rows, const double* in, double* out) const {
-    const BlasThreads one(1);  // results must not depend on the number of threads
-    std::vector<double> hidden(rows * width);
-    gemm(Transpose::no, Transpose::yes, rows, width, dim, 1.0, in, dim, first.data(), dim, 0.0, hidden.data(), width);
-    for (double& h : hidden) {
-        h *= 0.5 * (1 + std::erf(h * 0.70710678118654752440));
-    }
-    gemm(Transpose::no, Transpose::yes, rows, dim, width, 1.0, hidden.data(), width, second.data(), width, 0.0, out,
-         dim);
+    // By blocks of rows that depend on their number alone: the hidden layer of all rows need not fit the memory.
+    constexpr std::size_t block = 128;
+    const std::size_t blocks = (rows + block - 1) / block;
+    parallel_slots(blocks, std::min<std::size_t>(blocks, 32), [&](std::size_t, std::size_t from, std::size_t to) {
+        const BlasThreads one(1);
+        std::vector<double> hidden(block * width);
+        for (std::size_t b = from; b < to; ++b) {
+            check_stop();
+            const std::size_t begin = b * block;
+            const std::size_t count = std::min(block, rows - begin);
+            gemm(Transpose::no, Transpose::yes, count, width, dim, 1.0, in + begin * dim, dim, first.data(), dim, 0.0,
+                 hidden.data(), width);
+            for (double& h : hidden) {
+                h *= 0.5 * (1 + std::erf(h * 0.70710678118654752440));
+            }
+            gemm(Transpose::no, Transpose::yes, count, dim, width, 1.0, hidden.data(), width, second.data(), width, 0.0,
+                 out + begin * dim, dim);
+        }
+    });
 }
 
 }  // namespace flyball::dynamics

@@ -75,11 +75,53 @@ TEST(Circle, GivesALonelyTokenItsRowByDirectSums) {
               1e-12);
 }
 
-TEST(Circle, LeavesVectorsThatAreNotUnitToDirectSums) {
+TEST(Circle, LeavesVectorsOfDifferentLengthsToDirectSums) {
     std::vector<double> z = draw_tokens<double>(Tokens::unit, 300, 2);
     z[17] *= 1 + 1e-13;
     z[16] *= 1 + 1e-13;
-    EXPECT_EQ(difference({}, z, "not unit vectors: direct sums"), 0.0);
+    EXPECT_EQ(difference({}, z, "lengths differ: direct sums"), 0.0);
+    std::vector<double> out(z.size());
+    Attention<double> circle({1, 300, 2}, {}, {}, "circle");
+    circle(z.data(), out.data());
+    EXPECT_TRUE(circle.fell_back());
+    const std::vector<double> unit = draw_tokens<double>(Tokens::unit, 300, 2);
+    circle(unit.data(), out.data());
+    EXPECT_FALSE(circle.fell_back());
+}
+
+TEST(Circle, TakesVectorsOfOneLengthWhateverItIs) {
+    for (const double length : {0.01, 0.3, 1.7, 4.0}) {
+        for (const double beta : {0.5, 3.0, -2.0}) {
+            for (const Kind kind : {Kind::softmax, Kind::unnormalized, Kind::ssmax}) {
+                Settings settings;
+                settings.kind = kind;
+                settings.beta = beta;
+                std::vector<double> z = draw_tokens<double>(Tokens::unit, 700, 2);
+                for (double& v : z) {
+                    v *= length;
+                }
+                EXPECT_LT(difference(settings, z, "Fourier sums"), 1e-12) << length << " " << beta << " " << name(kind);
+            }
+        }
+    }
+    // A token far from all others, by direct sums of what it really scores.
+    std::vector<double> angles(5000, 0.5);
+    angles[1234] = 0.5 + 3.0;
+    std::vector<double> z = at_angles(angles);
+    for (double& v : z) {
+        v *= 2;
+    }
+    Settings settings;
+    settings.beta = 25;
+    EXPECT_LT(difference(settings, z, "Fourier sums, tokens far from the others by direct sums"), 1e-12);
+}
+
+TEST(Circle, LeavesVeryLongVectorsToDirectSums) {
+    std::vector<double> z = draw_tokens<double>(Tokens::unit, 50, 2);
+    for (double& v : z) {
+        v *= 1e3;
+    }
+    EXPECT_EQ(difference({}, z, "long vectors: direct sums"), 0.0);
 }
 
 TEST(Circle, OneTokenSeesItself) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "core/file.hpp"
@@ -125,6 +126,20 @@ TEST(Simulate, AnInterruptSavesTheRunAndTellsHowToGoOn) {
     const Outcome other = run_program("simulate --scheme pre-ln --resume" + out);
     EXPECT_EQ(other.exit, 2);
     EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;
+}
+
+TEST(Simulate, SaysHowLongALongRunWillTakeAndEndsItInsideAnEvaluation) {
+    const auto begin = std::chrono::steady_clock::now();
+    // A layer takes minutes.
+    const Outcome outcome = run_program("simulate --scheme post-ln --tokens 400000 --dim 64 --layers 10 --samples 2",
+                                        "timeout --foreground -s INT 2");
+    EXPECT_EQ(outcome.exit, 124) << "timeout's own code";
+    EXPECT_NE(outcome.err.find("flyball: post-ln will take about "), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find(" GB of memory"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("interrupted"), std::string::npos) << outcome.err;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+    const Outcome quick = run_program("simulate --scheme post-ln --tokens 8 --time 1");
+    EXPECT_EQ(quick.err, "");
 }
 
 TEST(Simulate, SeedsUseAll64Bits) {

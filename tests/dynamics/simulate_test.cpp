@@ -401,38 +401,6 @@ TEST(Determinism, TheNumberOfThreadsDoesNotMatter) {
     EXPECT_TRUE(same(one, two));
 }
 
-TEST(Determinism, EveryRestartPointLeadsToTheSameBits) {
-    for (const char* how : {"erk", "bdf", "euler", "layers"}) {
-        Settings settings = random_start();
-        settings.time = 30;
-        settings.samples = 8;
-        settings.dt = 0.05;
-        // Many steps, so that there are restart points between samples.
-        settings.rtol = 1e-14;
-        settings.atol = 1e-16;
-        if (std::string(how) == "layers") {
-            settings.layers = 330;
-        } else if (std::string(how) == "euler") {
-            settings.method = Method::euler;
-        } else if (std::string(how) == "bdf") {
-            settings.method = Method::bdf;
-            settings.rtol = 1e-9;
-            settings.atol = 1e-11;
-        } else {
-            settings.time = 300;
-        }
-        std::vector<RestartPoint> points;
-        Watch watch;
-        watch.restart_point = [&](const RestartPoint& point) { points.push_back(point); };
-        const scheme::Program program = scheme::find_scheme("mix-ln").program;
-        const Record whole = run(settings, program, watch);
-        ASSERT_GT(points.size(), 8U) << how;
-        for (const RestartPoint& point : points) {
-            EXPECT_TRUE(same(run(settings, program, {}, point), whole)) << how << " taken up at t = " << point.step.t;
-        }
-    }
-}
-
 TEST(Determinism, SystemsAreIndependentOfEachOther) {
     Settings settings = random_start();
     settings.layers = 10;

@@ -1,0 +1,171 @@
+#include "dynamics/bdf.hpp"
+
+#include <cvode/cvode.h>
+#include <cvode/cvode_ls.h>
+#include <cvode/cvode_proj.h>
+#include <nvector/nvector_serial.h>
+#include <sundials/sundials_context.h>
+#include <sunlinsol/sunlinsol_spgmr.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace flyball::dynamics {
+
+namespace {
+
+void require(int flag, const char* what) {
+    if (flag < 0) {
+        throw std::logic_error(std::string("SUNDIALS: ") + what);  // our own misuse, never a user's input
+    }
+}
+
+void silent(int, const char*, const char*, char*, void*) {}
+
+class Bdf final : public Integrator {
+  public:
+    explicit Bdf(const Tolerances& tolerances) : tolerances_(tolerances) {
+        require(SUNContext_Create(nullptr, &context_), "context");
+    }
+    ~Bdf() override {
+        if (memory_ != nullptr) {
+            CVodeFree(&memory_);
+        }
+        if (solver_ != nullptr) {
+            SUNLinSolFree(solver_);
+        }
+        if (y_ != nullptr) {
+            N_VDestroy(y_);
+            N_VDestroy(inner_);
+        }
+        SUNContext_Free(&context_);
+    }
+    Bdf(const Bdf&) = delete;
+    Bdf& operator=(const Bdf&) = delete;
+
+    bool ends_at_samples() const override { return false; }
+    Progressed step(Motion& motion, StepState& state, std::vector<double>& y, double end) override;
+    void inside(Motion& motion, double t, const std::vector<double>& y, std::vector<double>& out) override;
+    void forget() override { started_ = false; }
+
+  private:
+    void create(std::size_t numbers);
+    void start(double t, const std::vector<double>& y, double end);
+
+    // C code stands between what throws here and who catches it: exceptions wait in `thrown`.
+    struct Bound {
+        Motion* motion = nullptr;
+        std::size_t numbers = 0;
+        bool finite = true;  // the last slopes were
+        std::exception_ptr thrown;
+    };
+    template <class Body>
+    static int guarded(void* user, Body body) {
+        auto& bound = *static_cast<Bound*>(user);
+        try {
+            return body(bound);
+        } catch (...) {
+            bound.thrown = std::current_exception();
+            return -1;
+        }
+    }
+    static int derivative(realtype t, N_Vector y, N_Vector out, void* user);
+    static int correction(realtype t, N_Vector y, N_Vector out, realtype, N_Vector, void* user);
+
+    Tolerances tolerances_;
+    SUNContext context_ = nullptr;
+    N_Vector y_ = nullptr;
+    N_Vector inner_ = nullptr;
+    void* memory_ = nullptr;
+    SUNLinearSolver solver_ = nullptr;
+    Bound bound_;
+    bool started_ = false;
+};
+
+int Bdf::derivative(realtype t, N_Vector y, N_Vector out, void* user) {
+    return guarded(user, [&](Bound& bound) {
+        double* slope = N_VGetArrayPointer(out);
+        bound.motion->velocity(t, N_VGetArrayPointer(y), slope);
+        bound.finite = std::all_of(slope, slope + bound.numbers, [](double v) { return std::isfinite(v); });
+        return bound.finite ? 0 : 1;  // 1: try a smaller step
+    });
+}
+
+int Bdf::correction(realtype t, N_Vector y, N_Vector out, realtype, N_Vector, void* user) {
+    return guarded(user, [&](Bound& bound) {
+        N_VScale(1, y, out);
+        bound.motion->project(t, N_VGetArrayPointer(out));
+        N_VLinearSum(1, out, -1, y, out);
+        return 0;
+    });
+}
+
+void Bdf::create(std::size_t numbers) {
+    y_ = N_VNew_Serial(static_cast<sunindextype>(numbers), context_);
+    inner_ = N_VClone(y_);
+    memory_ = CVodeCreate(CV_BDF, context_);
+    require(memory_ == nullptr ? -1 : 0, "create");
+    require(CVodeInit(memory_, &Bdf::derivative, 0, y_), "init");
+    require(CVodeSStolerances(memory_, tolerances_.rtol, tolerances_.atol), "tolerances");
+    require(CVodeSetUserData(memory_, &bound_), "user data");
+    solver_ = SUNLinSol_SPGMR(y_, SUN_PREC_NONE, 0, context_);
+    require(CVodeSetLinearSolver(memory_, solver_, nullptr), "linear solver");
+    require(CVodeSetProjFn(memory_, &Bdf::correction), "projection");
+    require(CVodeSetProjErrEst(memory_, SUNFALSE), "error estimate as it is");
+    require(CVodeSetErrHandlerFn(memory_, &silent, nullptr), "error handler");
+}
+
+// Starts at order 1, where the step of higher orders would be too long: CVODE finds its own.
+void Bdf::start(double t, const std::vector<double>& y, double end) {
+    if (y_ == nullptr) {
+        create(y.size());
+    }
+    std::copy(y.begin(), y.end(), N_VGetArrayPointer(y_));
+    require(CVodeReInit(memory_, t, y_), "restart");
+    require(CVodeSetInitStep(memory_, 0), "first step");
+    require(CVodeSetStopTime(memory_, end), "stop time");
+    started_ = true;
+}
+
+Progressed Bdf::step(Motion& motion, StepState& state, std::vector<double>& y, double end) {
+    bound_.motion = &motion;
+    bound_.numbers = y.size();
+    bound_.finite = true;
+    if (!started_) {
+        start(state.t, y, end);
+    }
+    double reached = state.t;
+    const int flag = CVode(memory_, end, y_, &reached, CV_ONE_STEP);
+    if (bound_.thrown) {
+        std::rethrow_exception(std::exchange(bound_.thrown, nullptr));
+    }
+    const double t = flag == CV_TSTOP_RETURN ? end : reached;
+    if (flag < 0 || !(t > state.t)) {
+        return bound_.finite ? Progressed::step_underflow : Progressed::not_finite;
+    }
+    state.t = t;
+    CVodeGetCurrentStep(memory_, &state.h);
+    ++state.steps;
+    std::copy_n(N_VGetArrayPointer(y_), y.size(), y.begin());
+    return Progressed::stepped;
+}
+
+// The polynomial that the method itself predicts with, as accurate as its steps.
+void Bdf::inside(Motion& motion, double t, const std::vector<double>& y, std::vector<double>& out) {
+    require(CVodeGetDky(memory_, t, 0, inner_), "a time outside of the last step");
+    out.resize(y.size());
+    std::copy_n(N_VGetArrayPointer(inner_), y.size(), out.begin());
+    motion.project(t, out.data());
+}
+
+}  // namespace
+
+std::unique_ptr<Integrator> make_bdf(const Tolerances& tolerances) {
+    return std::make_unique<Bdf>(tolerances);
+}
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,127 @@
+#include "dynamics/forecast.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/cost_table.hpp"
+#include "attention/kernels.hpp"
+#include "dynamics/rk_table.hpp"
+#include "scheme/code.hpp"
+
+namespace flyball::dynamics {
+
+namespace {
+
+constexpr double seconds_per_flop = 1 / 25e9;  // of matrix products
+constexpr double seconds_per_number = 20e-9;   // of the equation and the integrator, per number of a stream
+constexpr double seconds_per_cosine = 1.5e-9;  // of the energy, beside its matrix product
+constexpr double restart_seconds = 10;
+constexpr std::size_t most_restart_steps = 100;
+constexpr std::size_t telling_steps = 5;  // of a method that chooses them: the first are as short as its first guess
+constexpr double telling_seconds = 60;
+
+struct Calls {
+    double attention = 0;
+    double feed_forward = 0;
+};
+
+Calls calls_of(const Settings& s, const scheme::Program& program) {
+    const auto sub_layers = s.ffn_width > 0 ? scheme::SubLayers::attention_and_ffn : scheme::SubLayers::attention_only;
+    const auto start = s.layers ? scheme::Environment::layer(1, *s.layers, s.dt, s.tokens, s.dim)
+                                : scheme::Environment::ode(0, s.final_time(), s.tokens, s.dim);
+    const scheme::Code code = scheme::lower_block(program, sub_layers, program.decide(start));
+    Calls calls;
+    for (const scheme::Stage& stage : code.stages) {
+        if (stage.call >= 0) {
+            const auto which = code.instructions[static_cast<std::size_t>(stage.call)].sub_layer;
+            (which == scheme::SubLayer::attention ? calls.attention : calls.feed_forward) += 1;
+        }
+    }
+    return calls;
+}
+
+// One call of attention for all systems, on one thread.
+double attention_seconds(const Settings& s) {
+    const bool identity = s.weights == WeightKind::identity;
+    attention::HeadProblem problem;
+    problem.tokens = s.tokens;
+    problem.identity = identity;
+    problem.width = identity ? s.dim : std::max<std::size_t>(1, s.dim / s.heads);
+    problem.kind = attention::kind_from_name(s.attention);
+    problem.mask = s.causal ? attention::Mask::causal : attention::Mask::none;
+    problem.beta = std::fabs(s.beta);
+    problem.systems = identity ? s.systems : 1;
+    const bool single = s.precision == Precision::f32;
+    const char* kernel = attention::choose_kernel(problem, single, s.kernel).name;
+    const double heads = identity ? 1 : static_cast<double>(s.heads);
+    const double products =
+        identity ? 0 : 8.0 * static_cast<double>(s.tokens) * static_cast<double>(s.dim) * static_cast<double>(s.dim);
+    return static_cast<double>(s.systems) *
+           (heads * 1e-9 * attention::estimated_nanoseconds(kernel, problem, single) + products * seconds_per_flop);
+}
+
+}  // namespace
+
+Cost::Cost(const Settings& s, const scheme::Program& program) : settings_(s) {
+    const Calls calls = calls_of(s, program);
+    const double n = static_cast<double>(s.tokens);
+    const double d = static_cast<double>(s.dim);
+    const double systems = static_cast<double>(s.systems);
+    const double ffn = 4 * systems * n * d * static_cast<double>(s.ffn_width) * seconds_per_flop;
+    const double rows = systems * n * d * static_cast<double>(program.stream_count()) * seconds_per_number;
+    calls_ = std::max(1.0, calls.attention);
+    evaluation_seconds_ = calls.attention * attention_seconds(s) + calls.feed_forward * ffn + rows;
+    const double pairs = s.dim == 2 ? 0 : n * n / 2 * (seconds_per_cosine + 2 * d * seconds_per_flop);
+    const double small = std::min(n, d);
+    const double rank = small > 1024 ? 0 : (2 * n * d * small + 10 * small * small * small) * seconds_per_flop;
+    sample_seconds_ = (s.layers ? 0 : evaluation_seconds_) + systems * (pairs + rank) + rows;
+}
+
+double Cost::evaluations_per_step() const {
+    if (settings_.layers) {
+        return 1;
+    }
+    switch (settings_.method) {
+        case Method::euler:
+            return static_cast<double>(euler_table().stages());
+        case Method::rk4:
+            return static_cast<double>(rk4_table().stages());
+        case Method::bdf:
+        case Method::automatic:
+        case Method::erk:
+            break;
+    }
+    return static_cast<double>(dop853_table().stages());
+}
+
+std::size_t Cost::restart_every() const {
+    if (!settings_.layers && settings_.method == Method::bdf) {
+        return most_restart_steps;  // each restart goes back to order 1
+    }
+    const double steps = restart_seconds / (evaluations_per_step() * evaluation_seconds_);
+    return static_cast<std::size_t>(std::clamp(steps, 1.0, static_cast<double>(most_restart_steps)));
+}
+
+std::optional<double> Cost::seconds_left(const StepState& state, std::size_t evaluations,
+                                         std::size_t samples_left) const {
+    double steps = 0;
+    double per_step = evaluations_per_step();
+    if (settings_.layers) {
+        steps = static_cast<double>(*settings_.layers - state.steps);
+    } else if (settings_.method == Method::euler || settings_.method == Method::rk4) {
+        steps = std::ceil((settings_.time - state.t) / settings_.dt);
+    } else {
+        const double taken = static_cast<double>(evaluations) / calls_;
+        if (state.steps == 0 || (state.steps < telling_steps && taken * evaluation_seconds_ < telling_seconds)) {
+            return std::nullopt;
+        }
+        per_step = std::max(1.0, taken / static_cast<double>(state.steps));
+        // Steps as long as the next one; where samples are spaced in log t, so are they.
+        const double left = settings_.time - state.t;
+        steps = settings_.log_time && state.t > 0 ? std::log(settings_.time / state.t) / std::log1p(state.h / state.t)
+                                                  : left / state.h;
+    }
+    return steps * per_step * evaluation_seconds_ + static_cast<double>(samples_left) * sample_seconds_;
+}
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,138 @@
+// A run in time: pieces without a jump, in each of them steps, in each step the samples and the event that lie in it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "dynamics/runner.hpp"
+
+namespace flyball::dynamics {
+
+namespace {
+
+constexpr double event_precision = 1e-10;  // of t
+
+class ParticleMotion final : public Motion {
+  public:
+    explicit ParticleMotion(Particles& particles) : particles_(particles) {}
+    std::size_t numbers() const override { return particles_.numbers(); }
+    void project(double t, double* y) override {
+        particles_.copy_from(y);
+        particles_.project(t);
+        particles_.copy_to(y);
+    }
+    void velocity(double t, const double* y, double* slope) override { particles_.velocity(t, y, slope); }
+
+  private:
+    Particles& particles_;
+};
+
+}  // namespace
+
+void Runner::run_ode() {
+    if (const auto problem = particles_.limit_problem()) {
+        throw Error(ErrorKind::usage, "dynamics.run",
+                    fmt::format("--time for {}, which has no ODE limit: {}", particles_.program().text(), *problem),
+                    "an equation with a limit, or discrete layers", "use --layers L --dt DT instead of --time");
+    }
+    give_forecast();
+    const Pieces pieces(particles_.program(), settings_);
+    const auto integrator = make_integrator(settings_);
+    ParticleMotion motion(particles_);
+    if (next_sample_ == 0) {
+        y_.resize(particles_.numbers());
+        particles_.copy_to(y_.data());
+    }
+    while (step_.t < settings_.time && !ended_) {
+        const Piece piece = pieces.at(step_.t);
+        particles_.set_segment(piece.begin, piece.end);
+        if (step_.t == piece.begin) {  // also in a run taken up there: it has not entered the piece yet
+            motion.project(step_.t, y_.data());
+        }
+        if (next_sample_ == 0) {
+            particles_.copy_from(y_.data());
+            next_sample_ = 1;
+            keep(particles_.measure_ode(0));
+        }
+        run_piece(piece, *integrator, motion);
+    }
+}
+
+// Restart points come after everything that lies in the step before them, so that a run taken up there never has to
+// look back; the integrator forgets there in every run.
+void Runner::run_piece(const Piece& piece, Integrator& integrator, Motion& motion) {
+    while (step_.t < piece.end && !ended_) {
+        if (stop_asked()) {
+            return end(Outcome::interrupted);
+        }
+        const double before = step_.t;
+        const double target = integrator.ends_at_samples() ? std::min(piece.end, times_[next_sample_]) : piece.end;
+        const Progressed progressed = integrator.step(motion, step_, y_, target);
+        if (progressed != Progressed::stepped) {
+            return end(progressed == Progressed::not_finite ? Outcome::nan : Outcome::step_underflow);
+        }
+        give_forecast();
+        look_inside(before, integrator, motion);
+        if (step_.t == piece.end || step_.steps % restart_every_ == 0) {
+            integrator.forget();
+            if (!ended_ && step_.t < settings_.time) {
+                offer_restart_point();
+            }
+        }
+        report_progress(step_.t / settings_.time);
+    }
+}
+
+// The particles as they are at t, in the step just taken.
+void Runner::place(double t, Integrator& integrator, Motion& motion) {
+    if (t == step_.t) {
+        particles_.copy_from(y_.data());
+    } else {
+        integrator.inside(motion, t, y_, inner_);
+        particles_.copy_from(inner_.data());
+    }
+}
+
+double Runner::observed(double t) {
+    return particles_.observe_ode(t, event_field(settings_.until->observable));
+}
+
+// Samples in (before, step_.t], and the first sight of the event: at one of them or at the end of the step.
+void Runner::look_inside(double before, Integrator& integrator, Motion& motion) {
+    for (double seen = before; seen < step_.t && !ended_;) {
+        const bool due = next_sample_ < times_.size() && times_[next_sample_] <= step_.t;
+        if (!due && !settings_.until) {
+            return;
+        }
+        const double t = due ? times_[next_sample_] : step_.t;
+        place(t, integrator, motion);
+        if (settings_.until && settings_.until->holds(observed(t))) {
+            return end_at_event(seen, t, integrator, motion);
+        }
+        if (due) {
+            ++next_sample_;
+            keep(particles_.measure_ode(t));
+        }
+        seen = t;
+    }
+}
+
+// The event happens in (before, t]: halve that, looking at the solution inside the step.
+void Runner::end_at_event(double before, double t, Integrator& integrator, Motion& motion) {
+    double low = before;
+    double high = t;
+    for (int i = 0; i < 64 && high - low > event_precision * high; ++i) {
+        const double middle = low + 0.5 * (high - low);
+        place(middle, integrator, motion);
+        (settings_.until->holds(observed(middle)) ? high : low) = middle;
+    }
+    place(high, integrator, motion);
+    const Sample sample = particles_.measure_ode(high);
+    step_.t = high;
+    keep(sample);
+    end(Outcome::until);
+}
+
+}  // namespace flyball::dynamics

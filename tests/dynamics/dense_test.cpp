@@ -1,0 +1,293 @@
+// Samples are looked at inside steps: they cost no steps, and are as right as the ends.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "core/parallel.hpp"
+#include "dynamics/run.hpp"
+#include "scheme/catalogue.hpp"
+
+namespace flyball::dynamics {
+namespace {
+
+Record simulate(const Settings& settings, const std::string& scheme, const Watch& watch = {}) {
+    return run(settings, scheme::find_scheme(scheme).program, watch);
+}
+
+Settings small() {
+    Settings settings;
+    settings.tokens = 16;
+    settings.dim = 8;
+    settings.beta = 5;
+    settings.time = 20;
+    settings.seed = 3;
+    return settings;
+}
+
+TEST(Samples, CostNoSteps) {
+    for (const char* scheme : {"post-ln", "pre-ln", "mix-ln", "sqrt-scaling"}) {
+        for (const Method method : {Method::automatic, Method::bdf}) {
+            Settings settings = small();
+            settings.method = method;
+            settings.samples = 2;
+            const Record few = simulate(settings, scheme);
+            settings.samples = 401;
+            const Record many = simulate(settings, scheme);
+            ASSERT_EQ(many.samples.size(), 401U);
+            EXPECT_EQ(many.steps, few.steps) << scheme;
+            EXPECT_LE(static_cast<double>(many.evaluations), 1.3 * static_cast<double>(few.evaluations) + 401)
+                << scheme;
+            // The end is the same to the last bit: looking does not touch.
+            EXPECT_EQ(many.samples.back().cosine, few.samples.back().cosine) << scheme;
+            EXPECT_EQ(many.samples.back().speed, few.samples.back().speed) << scheme;
+        }
+    }
+}
+
+// Two tokens on the circle at the angle a: a' = -sin(a) 2 q/(1 + q), q = exp(beta (cos a - 1)), for Post-LN, because
+// each moves by the weight of the other times sin a. The time from a to b is a quadrature; Simpson's rule gives it to
+// 1e-13.
+double time_between(double from, double to, double beta) {
+    const auto slowness = [beta](double a) {
+        const double q = std::exp(beta * (std::cos(a) - 1));
+        return (1 + q) / (2 * q * std::sin(a));
+    };
+    constexpr int panels = 4000;
+    const double h = (from - to) / panels;
+    double sum = slowness(from) + slowness(to);
+    for (int i = 1; i < panels; ++i) {
+        sum += (i % 2 == 1 ? 4 : 2) * slowness(to + h * i);
+    }
+    return sum * h / 3;
+}
+
+TEST(Samples, InsideStepsAreWithinTheTolerance) {
+    for (const Method method : {Method::automatic, Method::bdf}) {
+        Settings settings;
+        settings.tokens = 2;
+        settings.dim = 2;
+        settings.beta = 2;
+        settings.time = 6;
+        settings.samples = 301;
+        settings.seed = 4;
+        settings.method = method;
+        if (method == Method::bdf) {
+            settings.rtol = 1e-8;
+            settings.atol = 1e-10;
+        }
+        const Record record = simulate(settings, "post-ln");
+        EXPECT_LT(record.steps, method == Method::bdf ? 600U : 40U) << "samples lie inside steps";
+        const double start = std::acos(record.samples.front().cosine);
+        for (std::size_t i = 1; i < record.samples.size(); ++i) {
+            const Sample& sample = record.samples[i];
+            const double angle = std::acos(sample.cosine);
+            // Error of the angle: that of the time at which it is reached, times the speed; each token has half of a'.
+            const double late = time_between(start, angle, 2) - sample.t;
+            const double allowed = 10 * settings.rtol;
+            EXPECT_LT(std::abs(late * 2 * sample.speed), allowed) << "t = " << sample.t;
+            const double q = std::exp(2 * (sample.cosine - 1));
+            EXPECT_NEAR(sample.speed, std::sin(angle) * q / (1 + q), 1e-9);
+        }
+    }
+}
+
+TEST(Samples, FollowTheClockOverManyDecades) {
+    // sqrt-scaling at t is Post-LN at 2 (sqrt(t + 1) - 1), also where the end is far beyond the start.
+    Settings settings = small();
+    settings.beta = 1;
+    settings.time = 1e16;
+    settings.log_time = true;
+    settings.samples = 30;
+    settings.until = parse_until("cosine>0.9");
+    const Record slow = simulate(settings, "sqrt-scaling");
+    ASSERT_EQ(slow.outcome, Outcome::until);
+    settings.time = 1e8;
+    const Record fast = simulate(settings, "post-ln");
+    ASSERT_EQ(fast.outcome, Outcome::until);
+    EXPECT_NEAR(2 * (std::sqrt(slow.samples.back().t + 1) - 1), fast.samples.back().t, 1e-7);
+}
+
+TEST(Until, IsFoundInsideAStepByEveryMethod) {
+    Settings settings;
+    settings.tokens = 2;
+    settings.dim = 2;
+    settings.beta = 2;
+    settings.time = 20;
+    settings.start = StartKind::symmetric;
+    settings.dt = 0.05;
+    settings.until = parse_until("cosine>0.9");
+    for (const char* method : {"erk", "bdf", "rk4"}) {
+        settings.method = parse_method(method);
+        settings.samples = 2;
+        const Record record = simulate(settings, "post-ln");
+        ASSERT_EQ(record.outcome, Outcome::until) << method;
+        const double start = std::acos(record.samples.front().cosine);
+        EXPECT_NEAR(record.samples.back().t, time_between(start, std::acos(0.9), 2), 2e-7) << method;
+        if (std::string(method) == "erk") {
+            EXPECT_NEAR(record.samples.back().t, time_between(start, std::acos(0.9), 2), 3e-9);
+        }
+        // Samples before the event are kept, and none after it.
+        settings.samples = 41;
+        const Record sampled = simulate(settings, "post-ln");
+        EXPECT_NEAR(sampled.samples.back().t, record.samples.back().t, method == std::string("rk4") ? 1e-6 : 1e-9);
+        const auto before = static_cast<std::size_t>(std::floor(sampled.samples.back().t / 0.5));
+        EXPECT_EQ(sampled.samples.size(), before + 2);
+        for (std::size_t i = 1; i < sampled.samples.size(); ++i) {
+            EXPECT_GT(sampled.samples[i].t, sampled.samples[i - 1].t);
+        }
+    }
+}
+
+// ---- the circle
+// ------------------------------------------------------------------------------------------------------------
+
+TEST(CircleRuns, KeepTheirKernelInEveryStage) {
+    Settings settings;
+    settings.tokens = 3000;
+    settings.dim = 2;
+    settings.time = 1;
+    settings.samples = 2;
+    for (const char* scheme : {"post-ln", "pre-ln", "ngpt", "ln-scaling", "sqrt-scaling"}) {
+        EXPECT_EQ(simulate(settings, scheme).kernel, "circle") << scheme;
+    }
+    settings.method = Method::bdf;
+    settings.rtol = 1e-6;
+    EXPECT_EQ(simulate(settings, "post-ln").kernel, "circle");
+}
+
+TEST(CircleRuns, SayWhenTheyFellBack) {
+    Settings settings;
+    settings.tokens = 600;
+    settings.dim = 2;
+    settings.time = 0.5;
+    settings.samples = 2;
+    settings.kernel = "circle";
+    const Record record = simulate(settings, "output-ln");  // f sees radii that differ
+    EXPECT_EQ(record.kernel.rfind("circle (direct sums in ", 0), 0U) << record.kernel;
+    settings.kernel = "direct";
+    EXPECT_NEAR(simulate(settings, "output-ln").samples.back().cosine, record.samples.back().cosine, 1e-12);
+}
+
+// ---- stopping and forecasts
+// ------------------------------------------------------------------------------------------------
+
+TEST(Stopping, DoesNotWaitForAnEvaluation) {
+    for (const char* kernel : {"reference", "direct", "fused", "general", "blas", "layers"}) {
+        Settings settings;
+        settings.tokens = std::string(kernel) == "reference" ? 60'000 : 250'000;
+        settings.dim = 3;
+        settings.kernel = kernel;
+        settings.samples = 2;
+        if (settings.kernel == "layers") {
+            settings.kernel = "auto";
+            settings.layers = 10;
+        }
+        std::atomic<bool> stop{false};
+        bool offered = false;
+        bool looked = false;
+        Watch watch;
+        watch.stop = &stop;
+        watch.restart_point = [&](const RestartPoint&) { offered = true; };
+        watch.sampled = [&](const Sample&, const Particles&) { looked = true; };
+        std::thread timer([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            stop = true;
+        });
+        const Record record = simulate(settings, "post-ln", watch);
+        timer.join();
+        EXPECT_EQ(record.outcome, Outcome::interrupted) << kernel;
+        EXPECT_FALSE(offered || looked) << kernel << ": nothing half done is shown";
+        EXPECT_TRUE(record.samples.empty());
+        // One evaluation takes 10 s and more on two threads; stopping less than one, were this machine ours alone.
+        EXPECT_LT(record.seconds, 5) << kernel;
+    }
+}
+
+TEST(Stopping, PassesThroughCvode) {
+    Settings settings = small();
+    settings.method = Method::bdf;
+    settings.time = 1000;
+    std::atomic<bool> stop{false};
+    Watch watch;
+    watch.stop = &stop;
+    watch.progress = [&](double) { stop = true; };  // seen before the next step, or inside it
+    EXPECT_EQ(simulate(settings, "post-ln", watch).outcome, Outcome::interrupted);
+}
+
+TEST(Forecasts, ComeFromTheCostTable) {
+    const auto forecast = [](const Settings& settings) {
+        const auto program = scheme::find_scheme("post-ln").program;
+        return Cost(settings, program).seconds_left({}, 0, settings.samples);
+    };
+    // n^2 d pairs at 0.07 ns: 1e5 tokens in 128 dimensions take about 1.6 minutes a layer on one thread.
+    Settings settings;
+    settings.tokens = 100'000;
+    settings.dim = 128;
+    settings.layers = 100;
+    settings.samples = 2;
+    ASSERT_TRUE(forecast(settings).has_value());
+    EXPECT_GT(*forecast(settings), 100 * 45.0);
+    EXPECT_LT(*forecast(settings), 100 * 240.0);
+    settings.layers.reset();
+    EXPECT_FALSE(forecast(settings).has_value()) << "a method that chooses its steps cannot tell before the first";
+    settings.method = Method::rk4;
+    settings.dt = 0.1;
+    settings.time = 10;
+    EXPECT_GT(*forecast(settings), 400 * 45.0);
+    EXPECT_LT(*forecast(settings), 400 * 240.0 + 1000);
+}
+
+TEST(Forecasts, AreGivenOnceAndShrinkWithWhatIsDone) {
+    for (const char* method : {"erk", "bdf", "rk4"}) {
+        Settings settings = small();
+        settings.method = parse_method(method);
+        std::size_t count = 0;
+        Watch watch;
+        watch.forecast = [&](const Forecast& forecast) {
+            ++count;
+            EXPECT_GT(forecast.seconds, 0);
+            EXPECT_LT(forecast.seconds, 60);
+            EXPECT_GT(forecast.bytes, 16 * 8 * 8 * 20);
+        };
+        simulate(settings, "post-ln", watch);
+        EXPECT_EQ(count, 1U) << method;
+    }
+    Settings settings = small();
+    settings.layers = 100;
+    const Cost cost(settings, scheme::find_scheme("post-ln").program);
+    EXPECT_NEAR(*cost.seconds_left({5, 0, 50}, 0, 0) / *cost.seconds_left({0, 0, 0}, 0, 0), 0.5, 1e-12);
+}
+
+TEST(RestartPoints, ComeOftenWhereStepsAreLong) {
+    Settings settings = small();
+    const auto every = [&] { return Cost(settings, scheme::find_scheme("post-ln").program).restart_every(); };
+    EXPECT_EQ(every(), 100U);
+    settings.tokens = 100'000;
+    settings.dim = 128;
+    EXPECT_EQ(every(), 1U);
+    settings.method = Method::bdf;
+    EXPECT_EQ(every(), 100U);
+    settings.layers = 1000;
+    settings.tokens = 20'000;  // about 4 s a layer on one thread
+    EXPECT_GE(every(), 1U);
+    EXPECT_LT(every(), 20U);
+}
+
+TEST(Memory, OfSamplesIsCounted) {
+    Settings settings = small();
+    const double without = memory_estimate(settings, 1);
+    settings.samples = 1'000'000'000'000;
+    EXPECT_GT(memory_estimate(settings, 1) - without, 1e14);
+    settings.layers = 10;  // there are only eleven
+    EXPECT_LT(memory_estimate(settings, 1), without);
+    EXPECT_EQ(sample_times(settings).size(), 11U);
+    settings.log_time = true;
+    EXPECT_EQ(sample_times(settings).size(), 11U);
+    EXPECT_DOUBLE_EQ(sample_times(settings)[3], 3 * settings.dt);
+}
+
+}  // namespace
+}  // namespace flyball::dynamics
