@@ -49,6 +49,11 @@ bool finite(const PlaneVector& x) {
     return std::isfinite(x.a) && std::isfinite(x.b);
 }
 
+std::vector<double>::const_iterator first_bad_beta(const Settings& settings) {
+    return std::find_if(settings.betas.begin(), settings.betas.end(),
+                        [](double beta) { return !(std::isfinite(beta) && beta >= 0); });
+}
+
 }  // namespace
 
 void check(const Program& program, const Settings& settings) {
@@ -57,9 +62,9 @@ void check(const Program& program, const Settings& settings) {
         refuse(fmt::format("{} tokens", format_double(n)), "a whole number from 2 to 1e15",
                "one token alone has no cosine");
     }
-    if (settings.betas.empty() ||
-        !std::all_of(settings.betas.begin(), settings.betas.end(), [](double beta) { return std::isfinite(beta); })) {
-        refuse(settings.betas.empty() ? "no beta" : "a beta that is not finite", "one finite beta for each head");
+    if (settings.betas.empty() || first_bad_beta(settings) != settings.betas.end()) {
+        refuse(settings.betas.empty() ? "no beta" : fmt::format("beta = {}", format_double(*first_bad_beta(settings))),
+               "a finite number, 0 or more, for each head");
     }
     if (!(settings.r0 >= 1e-100 && settings.r0 <= 1e100)) {
         refuse(fmt::format("r0 = {}", format_double(settings.r0)), "a length from 1e-100 to 1e100");
@@ -82,7 +87,8 @@ Flow::Flow(const Program& program, const Settings& settings)
       settings_(settings),
       program_(with_tokens_written(program, settings.tokens)),
       step_(program_),
-      may_take_log_(program_.stream_count() == 1 && !mentions_embedding(program_)) {
+      may_take_log_(program_.stream_count() == 1 && !mentions_embedding(program_)),
+      may_rescale_(program_.stream_count() > 1 && !mentions_embedding(program_)) {
     const auto at = [&](double t) { return program_.comparisons(environment(t, n_)); };
     compares_ = false;  // environment() must not clamp while switches are looked for
     if (!at(0).empty()) {
@@ -280,8 +286,9 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
 bool Flow::slope(double t, const Numbers& y, Numbers& result) {
     std::vector<Stream> streams = streams_of(y);
     for (const Stream& stream : streams) {
-        if (!(std::abs(stream.log_length) < 645)) {  // beyond the numbers a double has
-            problem_ = stream.log_length > 0 ? "the length grows beyond 1e280" : "the length shrinks below 1e-280";
+        // Beyond the numbers a double has; a token's own share of a short stream is shorter still.
+        if (!(stream.log_length < 645 && stream.log_length > -552)) {
+            problem_ = stream.log_length > 0 ? "the length grows beyond 1e280" : "the length shrinks below 1e-240";
             return false;
         }
     }
@@ -296,7 +303,58 @@ bool Flow::settle(double t, const Numbers& y) {
     for (Stream& stream : streams_) {
         stream.direction = stream.direction.recharted(n_, may_take_log_);
     }
-    return project(t, streams_);
+    if (!project(t, streams_)) {
+        return false;
+    }
+    rescale();
+    return true;
+}
+
+// Near consensus the equation is linear in the shares a_j = eta_j b_j of all streams together: attention mixes them
+// only through beta a^2, and the directions through a/b. So all eta may be multiplied by one factor, a power of two
+// that changes no digit, and 1 - gamma can be followed far below the smallest double. Not where the equation mentions
+// x0, whose own share does not shrink.
+void Flow::rescale() {
+    if (!may_rescale_) {
+        return;
+    }
+    constexpr double factor = 0x1p100;
+    double largest_eta = 0;
+    double largest = 0;  // of eta and of the share itself
+    for (const Stream& stream : streams_) {
+        const double eta = stream.direction.chart == Chart::rho ? 1 : std::abs(stream.direction.value);
+        largest_eta = std::max(largest_eta, eta);
+        largest = std::max(largest, eta * std::exp(std::max(stream.log_length, 0.0)));
+    }
+    double change = 1;
+    if (largest > 0 && largest < 1e-150 && largest_eta * factor < 1e-30) {
+        change = factor;
+    } else if (log_scale_ < 0 && largest > 1e-20) {
+        change = 1 / factor;
+    } else {
+        const bool short_streams = std::all_of(streams_.begin(), streams_.end(),
+                                               [](const Stream& stream) { return stream.log_length < -100; });
+        change = short_streams && largest_eta > 0 && largest_eta * factor < 1e-30 ? factor : 1;
+    }
+    for (Stream& stream : streams_) {
+        stream.direction.value *= change;
+    }
+    log_scale_ -= std::log(change);
+}
+
+std::optional<Flow::Ending> Flow::ending(double t) {
+    Numbers rate;
+    if (!rates(t, streams_, rate)) {
+        return std::nullopt;
+    }
+    std::optional<Ending> first;
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        const double left = -1 / rate[2 * i + 1];
+        if (left > 0 && (!first || left < first->left)) {
+            first = Ending{program_.stream_name(i), t + left, left};
+        }
+    }
+    return first;
 }
 
 }  // namespace flyball::theory

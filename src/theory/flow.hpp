@@ -29,6 +29,17 @@ class Flow {
     // when that fails.
     bool settle(double t, const Numbers& y);
 
+    // A stream whose length falls to zero at a finite time: |x| is about |x'| (when - t).
+    struct Ending {
+        std::string stream;
+        double when;
+        double left;  // |x|/|x'|: how long it will last
+    };
+    // The stream that would be the first to reach zero if every length went on as it does at the settled state.
+    std::optional<Ending> ending(double t);
+
+    bool rescaled() const { return log_scale_ < 0; }
+
     // What the readout shows at the settled state.
     Point point(double t);
     // log s of theta' = P A/s for the readout, A being attention at the unit directions; inf when nothing moves.
@@ -51,7 +62,11 @@ class Flow {
     bool velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
                   std::vector<scheme::PlaneVector>& slopes);
     std::optional<scheme::PlaneVector> readout(double t, const std::vector<Stream>& streams);
+    std::optional<double> readout_rate(double t, const Numbers& rate, const Direction& shown,
+                                       const scheme::PlaneVector& here);
+    double readout_drift(double t, Chart chart);
     void find_shown_stream(double t);
+    void rescale();
 
     double n_;
     Settings settings_;
@@ -59,6 +74,9 @@ class Flow {
     scheme::PlaneStep step_;
     bool compares_ = false;
     bool may_take_log_ = false;
+    // Several streams near consensus: every eta is exp(log_scale_) times the number that is carried (see rescale()).
+    bool may_rescale_ = false;
+    double log_scale_ = 0;
     std::vector<double> switches_;
     double begin_ = 0;
     double end_ = 0;

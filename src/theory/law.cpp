@@ -1,15 +1,20 @@
 // The terminal law, read off the solution.
 //
-// With u = -log(1 - gamma) and lambda = u' = gamma'/(1 - gamma), every law is a power of t:
-//     lambda ~ c t^(p-1)      p = 1 exponential, other p > 0 stretched, p = 0 power (exponent -1-c), p < 0 frozen
-// The solution is followed to t = 1e100, where corrections that fall like any power of t have died, so p and c are read
-// at its end. A law counts when c t^(p-1) holds to 1 % over the last third of log t. The constant needs u itself, whose
-// rounding grows with u, and is taken where rounding and corrections balance, with Aitken's extrapolation.
+// With u = -log(1 - gamma) and lambda = u' = gamma'/(1 - gamma), gamma' ~ C t^a exp(-rate t^p) means
+//     t lambda = alpha t^p + kappa + what dies out          alpha = rate p, kappa = p - 1 - a
+// and a power law is alpha = 0, exponent -1 - kappa; frozen is both 0. Two ways lead to the numbers.
+//   far    Where the solution can be followed to t = 1e100, corrections that fall like any power of t have died: p and
+//          alpha are read at the end, kappa and C where corrections and rounding balance.
+//   near   Where it ends before (1 - gamma or a length leaves the numbers), corrections like 1/t are still there. On
+//          times in equal ratios differences take out kappa, then p takes out alpha, and Aitken's formula sums the
+//          rest.
+// Both ways ask that the sequence settles: logarithms do not, and are called `other`.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "theory/limits.hpp"
 #include "theory/tail.hpp"
 
 namespace flyball::theory {
@@ -20,67 +25,13 @@ constexpr double fit = 0.01;  // what counts as a law
 
 constexpr const char* not_reached = "the law is not reached by t = 1e100; the limit given is gamma there";
 
-struct Estimate {
-    double value = 0;
-    double error = HUGE_VAL;
-};
-
-// The limit of d(t) as t grows, where rounding(t) grows too. Corrections like t^-delta become a geometric series on
-// times in equal ratios, which Aitken's formula sums; a law too young for that is taken as it is.
-template <class Get, class Rounding>
-Estimate limit_of(const std::vector<Sample>& samples, double from, const Get& get, const Rounding& rounding) {
-    Estimate best;
-    std::vector<double> steps;
-    const auto offer = [&](double value, double earlier, const Sample& sample) {
-        // Every step of the integrator adds its own small error.
-        const double error = std::abs(value - earlier) + rounding(sample) + 4e-13 * static_cast<double>(steps.size());
-        if (error < best.error) {
-            best = {value, error};
-        }
-    };
-    std::vector<double> grid;
-    std::vector<double> extrapolated;
-    constexpr std::size_t apart = 2;  // grid points: a ratio of sqrt(10)
-    for (const Sample& sample : samples) {
-        if (!(sample.t >= from)) {
-            continue;
-        }
-        constexpr std::size_t few = 8;
-        steps.push_back(get(sample));
-        if (steps.size() > few) {
-            offer(steps.back(), steps[steps.size() - 1 - few], sample);
-        }
-        if (!sample.on_grid) {
-            continue;
-        }
-        grid.push_back(steps.back());
-        if (grid.size() <= 2 * apart) {
-            continue;
-        }
-        const double third = grid.back();
-        const double d2 = third - grid[grid.size() - 1 - apart];
-        const double d1 = grid[grid.size() - 1 - apart] - grid[grid.size() - 1 - 2 * apart];
-        const double ratio = d1 == 0 ? 0 : d2 / d1;
-        extrapolated.push_back(ratio > 0 && ratio < 0.95 ? third + d2 * ratio / (1 - ratio) : third);
-        if (extrapolated.size() > apart) {
-            offer(extrapolated.back(), extrapolated[extrapolated.size() - 1 - apart], sample);
-        }
-    }
-    return best;
-}
+// Of u, of log t and of lambda: integration and rounding. Several streams keep fewer digits than one.
+constexpr double epsilon = 1e-14;
+constexpr double epsilon_near = 1e-12;
 
 void set_constant(Law& law, const Estimate& log_constant) {
-    if (!(log_constant.error < HUGE_VAL)) {
+    if (!(log_constant.error <= fit || log_constant.error <= 1e-12 * std::abs(log_constant.value))) {
         law.note = "the law is too short to give its constant";
-        return;
-    }
-    const double relative = std::expm1(log_constant.error);
-    if (log_constant.error > fit && log_constant.error > 1e-12 * std::abs(log_constant.value)) {
-        law.note = fmt::format(
-            "the constant has no limit: the next term of the exponent is not bounded (log constant {:.4g} where it "
-            "moves "
-            "least)",
-            log_constant.value);
         return;
     }
     law.log_constant = log_constant.value;
@@ -88,6 +39,7 @@ void set_constant(Law& law, const Estimate& log_constant) {
     if (std::isfinite(constant)) {
         law.constant = constant;
     }
+    const double relative = std::expm1(log_constant.error);
     if (std::isfinite(relative)) {
         law.error = relative;
     }
@@ -113,24 +65,206 @@ std::string slopes_note(const Walk& walk, const Tail& tail) {
     return note + (walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
 
-Law classify(const Walk& walk, const Tail& tail) {
+// gamma' changes its sign for ever: 1 - gamma touches zero again and again, or gamma swings about a limit.
+std::optional<std::string> swinging(const Walk& walk, const Tail& tail) {
+    std::vector<double> turns;
+    for (std::size_t i = 1; i < tail.samples.size(); ++i) {
+        if (tail.samples[i].forward != tail.samples[i - 1].forward) {
+            turns.push_back(tail.samples[i].t);
+        }
+    }
+    if (turns.size() < 4) {
+        return std::nullopt;
+    }
+    const Sample& first = tail.samples.front();
+    const Sample& last = tail.samples.back();
+    const std::string stopped = walk.stopped.empty() ? "" : "; " + walk.stopped;
+    return fmt::format(
+        "gamma' changes its sign again and again, about every {:.4g} near t = {:.4g}; on the whole 1-gamma falls like "
+        "exp(-{:.4g} t) there{}",
+        (turns.back() - turns.front()) / static_cast<double>(turns.size() - 1), turns.back(),
+        (last.u - first.u) / (last.t - first.t), stopped);
+}
+
+// t lambda in units of its last value, which may be larger than any number.
+std::vector<Term> growth_of(const std::vector<Sample>& grid, double noise) {
+    std::vector<Term> terms;
+    const double log_unit = grid.back().log_rate + std::log(grid.back().t);
+    for (const Sample& sample : grid) {
+        const double value = std::exp(sample.log_rate + std::log(sample.t) - log_unit);
+        terms.push_back({sample.t, sample.forward ? value : -value, noise * value, true});
+    }
+    return terms;
+}
+
+// Members of the sequence from the time on when consensus was near.
+template <class Get, class Rounding>
+std::vector<Term> terms_of(const std::vector<Sample>& samples, double from, const Get& get, const Rounding& rounding) {
+    std::vector<Term> terms;
+    for (const Sample& sample : samples) {
+        if (sample.t >= from) {
+            terms.push_back({sample.t, get(sample), rounding(sample), sample.on_grid});
+        }
+    }
+    return terms;
+}
+
+// What is known of t lambda = alpha t^p + kappa.
+struct Growth {
+    double p = 0;
+    double log_alpha = -HUGE_VAL;
+    Estimate kappa;          // infinite error: no limit, the exponent has another term that grows
+    bool resolved = true;    // false: rounding alone hides kappa
+    double alpha_error = 0;  // of log_alpha, at the end
+};
+
+// a from kappa: exactly what it would be without kappa, or a whole number, where that is as likely.
+double power_of(const Growth& growth) {
+    const double plain = growth.p - 1;
+    const double a = plain - growth.kappa.value;
+    const double doubt = std::max(10 * growth.kappa.error, 1e-7);
+    if (!growth.resolved || !(growth.kappa.error < fit) || std::abs(growth.kappa.value) <= doubt) {
+        return plain;
+    }
+    return std::abs(a - std::round(a)) <= doubt ? std::round(a) : a;
+}
+
+// The law gamma' ~ C t^a exp(-rate t^p) with its name; the constant is still missing.
+Law growing_law(const Growth& growth) {
+    Law law;
+    law.kind = growth.p == 1 ? LawKind::exponential : LawKind::stretched;
+    law.p = growth.p;
+    law.rate = std::exp(growth.log_alpha) / growth.p;
+    law.power = power_of(growth);
+    if (growth.resolved && !(growth.kappa.error < fit)) {
+        law.note = "the exponent has another term that grows, more slowly than the one given: there is no constant";
+    }
+    return law;
+}
+
+// At the end of a solution that was followed to t = 1e100.
+Law far_law(const Walk& walk, const Tail& tail) {
     const Sample& last = walk.samples.back();
-    const bool to_the_end = !walk.underflow && walk.stopped.empty();
+    const double begun = arrival(walk);
+    const double p = tail.slope + 1;
+    if (std::abs(p) <= 1e-6) {
+        Law law;
+        law.kind = LawKind::power;
+        const double m = std::exp(last.log_rate + std::log(last.t));
+        law.exponent = -1 - m;
+        set_constant(law,
+                     limit_of(terms_of(
+                         walk.samples, begun, [&](const Sample& s) { return s.log_velocity + (m + 1) * std::log(s.t); },
+                         [&](const Sample& s) { return epsilon * (std::abs(s.log_velocity) + m * std::log(s.t)); })));
+        return law;
+    }
+    Growth growth;
+    growth.p = std::abs(p - 1) <= 1e-6 ? 1 : p;
+    growth.log_alpha = growth.p == 1 ? last.log_rate : tail.log_c;
+    // alpha t^p, and how far it may be wrong: p was read at the end.
+    const auto leading = [&](const Sample& s) { return std::exp(growth.log_alpha + growth.p * std::log(s.t)); };
+    const auto doubt = [&](const Sample& s) {
+        const double wrong_slope = growth.p == 1 ? 0 : tail.slope_error * (std::log(last.t / s.t) + 1 / growth.p);
+        return (2 * epsilon + wrong_slope) * leading(s);
+    };
+    const std::vector<Term> kappas = terms_of(
+        walk.samples, begun,
+        [&](const Sample& s) { return (s.forward ? 1 : -1) * std::exp(s.log_rate + std::log(s.t)) - leading(s); },
+        doubt);
+    growth.kappa = limit_of(kappas);
+    growth.resolved = std::any_of(kappas.begin(), kappas.end(), [](const Term& term) { return term.rounding < fit; });
+    Law law = growing_law(growth);
+    if (!law.note.empty()) {
+        return law;
+    }
+    const double a = *law.power;
+    const double a_error = a == growth.p - 1 ? 0 : growth.kappa.error;
+    set_constant(law, limit_of(terms_of(
+                          walk.samples, begun,
+                          [&](const Sample& s) { return leading(s) / growth.p + s.log_velocity - a * std::log(s.t); },
+                          [&](const Sample& s) {
+                              return doubt(s) / growth.p + epsilon * std::abs(s.log_velocity) +
+                                     a_error * std::abs(std::log(s.t));
+                          })));
+    return law;
+}
+
+// From equal ratios of t near an end that came early, or where corrections have not died by t = 1e100.
+std::optional<Law> near_law(const std::vector<Sample>& grid, double noise) {
+    constexpr std::size_t fewest = 9;
+    if (grid.size() < fewest ||
+        !std::all_of(grid.begin(), grid.end(), [](const Sample& s) { return std::isfinite(s.log_rate); })) {
+        return std::nullopt;
+    }
+    const std::vector<Term> growth_terms = growth_of(grid, noise);
+    const std::vector<Term> powers = local_powers(growth_terms);
+    const Estimate p = limit_of(powers);
+    if (!(p.error <= 1e-3) || !settles(powers)) {
+        return std::nullopt;
+    }
+    const double unit = std::exp(grid.back().log_rate + std::log(grid.back().t));
+    Growth growth;
+    growth.p = p.value;
+    if (std::abs(p.value - 1) <= std::max(10 * p.error, 1e-6)) {
+        growth.p = 1;
+    }
+    const std::vector<Term> rests = without_power(growth_terms, growth.p);
+    const Estimate kappa = limit_of(rests);
+    growth.kappa = {kappa.value * unit, kappa.error * unit};
+    const auto log_velocities = [&](double a) {
+        return terms_of(
+            grid, 0, [&](const Sample& s) { return s.log_velocity - a * std::log(s.t); },
+            [&](const Sample& s) { return noise * std::abs(s.log_velocity); });
+    };
+    constexpr double slowest = 0.03;  // a correction that dies more slowly is not told from a logarithm
+    if (p.value < -slowest) {
+        if (!(growth.kappa.error < fit * growth.kappa.value)) {
+            return std::nullopt;
+        }
+        Law law;
+        law.kind = LawKind::power;
+        law.exponent = -1 - growth.kappa.value;
+        set_constant(law, limit_of(log_velocities(*law.exponent)));
+        return law;
+    }
+    if (p.value < slowest) {
+        return std::nullopt;
+    }
+    // alpha t^p = t lambda - kappa
+    std::vector<Term> alphas;
+    for (const Term& term : growth_terms) {
+        const double rest = growth.kappa.error < fit ? kappa.value : 0;
+        alphas.push_back({term.t, std::log(term.value - rest) - growth.p * std::log(term.t), noise, true});
+    }
+    const Estimate alpha = limit_of(alphas);
+    if (!(alpha.error <= fit)) {
+        return std::nullopt;
+    }
+    growth.log_alpha = alpha.value + std::log(unit);
+    Law law = growing_law(growth);
+    if (law.note.empty()) {
+        set_constant(law, limit_of(without_power(log_velocities(*law.power), growth.p)));
+    }
+    return law;
+}
+
+// gamma has a limit below 1, or what is left of its way is too slow to see. Nothing when it still moves.
+std::optional<Law> stopping(const Walk& walk, const Tail& tail) {
+    const Sample& last = walk.samples.back();
     const double width = tail.samples.empty() ? 0 : last.u - tail.samples.front().u;
     // A velocity that moves nothing is rounding.
     if (!tail.samples.empty() && !walk.underflow && std::abs(width) <= 1e-9 * std::max(1.0, last.u) &&
         (last.log_rate == -HUGE_VAL || std::exp(last.log_rate) * last.t > 2 * std::abs(width) ||
          last.log_rate + std::log(last.t) < -20)) {
-        const bool still_moves = to_the_end && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
+        const bool still_moves = walk.to_the_end() && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
                                  tail.drift < fit && std::exp(last.log_rate) * last.t < 2 * std::abs(width);
         Law law = frozen(last.u, last.gamma, still_moves ? not_reached : walk.stopped);
         law.error = std::exp(-last.u) * std::max(std::abs(width), 1e-13) / std::max(std::abs(*law.limit), 1e-300);
         return law;
     }
     const double p = tail.slope + 1;
-    const double precision = to_the_end ? 1e-6 : 1e-3;
-    const bool fits = tail.drift <= fit && last.forward;
-    if (fits && p < -precision) {  // the rest of the way is finite
+    const double precision = walk.to_the_end() ? 1e-6 : 1e-3;
+    if (tail.drift <= fit && last.forward && p < -precision && tail.steady) {  // the rest of the way is finite
         const double rest = std::exp(last.log_rate + std::log(last.t)) / -p;
         Law law = frozen(last.u + rest, last.gamma + std::exp(last.log_velocity + std::log(last.t)) / -p, walk.stopped);
         // The same from u alone, by Aitken's formula over the tail.
@@ -142,47 +276,49 @@ Law classify(const Walk& walk, const Tail& tail) {
         law.error = std::exp(-last.u) * std::abs(rest - other_rest) / std::max(*law.limit, 1e-300);
         return law;
     }
-    if (last.u < -std::log(near_consensus)) {
-        if (to_the_end) {
-            return frozen(last.u, last.gamma, fmt::format("{}; {}", not_reached, slopes_note(walk, tail)));
-        }
-        Law law;
-        law.note = slopes_note(walk, tail);
-        return law;
+    if (last.u < -std::log(near_consensus) && walk.to_the_end()) {
+        return frozen(last.u, last.gamma, fmt::format("{}; {}", not_reached, slopes_note(walk, tail)));
     }
+    return std::nullopt;
+}
+
+Law classify(const scheme::Program& program, const Settings& settings, const Walk& walk, const Tail& tail) {
+    const Sample& last = walk.samples.back();
     Law law;
-    if (!fits) {
-        law.note = slopes_note(walk, tail);
+    if (walk.extinct) {
+        law.kind = LawKind::extinct;
+        law.time = walk.extinct->time;
+        law.limit = last.gamma;
+        law.note = fmt::format(
+            "{} reaches zero at t = {:.10g}, and with it the solution ends; the limit given is gamma "
+            "there",
+            walk.extinct->stream, walk.extinct->time);
         return law;
     }
-    const double begun = arrival(walk);
-    constexpr double epsilon = 1e-14;  // of u and of log t: integration and rounding
-    if (std::abs(p) <= precision) {
-        law.kind = LawKind::power;
-        const double m = std::exp(last.log_rate + std::log(last.t));
-        law.exponent = -1 - m;
-        set_constant(law,
-                     limit_of(
-                         walk.samples, begun, [&](const Sample& s) { return s.log_velocity + (m + 1) * std::log(s.t); },
-                         [&](const Sample& s) { return epsilon * (std::abs(s.log_velocity) + m * std::log(s.t)); }));
+    if (const auto note = swinging(walk, tail)) {
+        law.note = *note;
         return law;
     }
-    const bool exponential = std::abs(p - 1) <= precision;
-    const double power = exponential ? 1 : p;
-    const double log_rate = exponential ? last.log_rate : tail.log_c - std::log(p);
-    law.kind = exponential ? LawKind::exponential : LawKind::stretched;
-    law.rate = std::exp(log_rate);
-    if (!exponential) {
-        law.p = p;
+    if (const auto stops = stopping(walk, tail)) {
+        return *stops;
     }
-    const auto leading = [&](const Sample& s) { return std::exp(log_rate + power * std::log(s.t)); };
-    Estimate offset = limit_of(
-        walk.samples, begun, [&](const Sample& s) { return s.u - leading(s); },
-        [&](const Sample& s) {
-            const double wrong_slope = exponential ? 0 : tail.slope_error * (std::log(last.t / s.t) + 1 / p);
-            return (2 * epsilon + wrong_slope) * leading(s);
-        });
-    set_constant(law, {log_rate + std::log(power) - offset.value, offset.error});
+    if (last.u >= -std::log(near_consensus) && last.forward && tail.drift <= fit) {
+        if (walk.to_the_end() && tail.steady) {
+            return far_law(walk, tail);
+        }
+        const double begin = std::max({arrival(walk), last.t / 1e3, 1e-3});
+        std::vector<Sample> grid;
+        if (walk.to_the_end()) {
+            std::copy_if(tail.samples.begin(), tail.samples.end(), std::back_inserter(grid),
+                         [](const Sample& s) { return s.on_grid; });
+        } else {
+            grid = sampled_back_from(program, settings, begin, last.t);
+        }
+        if (const auto found = near_law(grid, walk.to_the_end() ? epsilon : epsilon_near)) {
+            return *found;
+        }
+    }
+    law.note = slopes_note(walk, tail);
     return law;
 }
 
@@ -203,6 +339,7 @@ void cross_check(Law& law, const Walk& walk, const Tail& tail) {
             expected = 1;
             break;
         case LawKind::frozen:
+        case LawKind::extinct:
         case LawKind::other:
             return;
     }
@@ -225,6 +362,8 @@ const char* name(LawKind kind) {
             return "power";
         case LawKind::frozen:
             return "frozen";
+        case LawKind::extinct:
+            return "extinct";
         case LawKind::other:
             break;
     }
@@ -239,8 +378,9 @@ Law terminal_law(const scheme::Program& program, const Settings& settings) {
         return law;
     }
     const Tail tail = tail_of(walked);
-    Law law = classify(walked, tail);
-    if (law.kind != LawKind::frozen && law.kind != LawKind::other && !walked.stopped.empty()) {
+    Law law = classify(program, settings, walked, tail);
+    const bool ends = law.kind == LawKind::frozen || law.kind == LawKind::extinct || law.kind == LawKind::other;
+    if (!ends && !walked.stopped.empty()) {
         law.note += (law.note.empty() ? "seen as far as numbers go: " : "; ") + walked.stopped;
     }
     cross_check(law, walked, tail);

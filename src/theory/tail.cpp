@@ -5,13 +5,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "theory/track.hpp"
-
 namespace flyball::theory {
 
 namespace {
 
 constexpr int per_decade = 4;
+constexpr int most_steps = 12000;
+constexpr double deep_enough = 5000;  // u: a law that has not shown by 1 - gamma = e^-5000 will not be waited for
+
+Sample sample_of(Track& track, const Point& point, bool on_grid) {
+    return {track.t(),
+            -point.log_one_minus_gamma,
+            point.log_rate,
+            point.log_velocity,
+            track.log_speed_factor(point),
+            point.gamma,
+            point.log_rate == -HUGE_VAL || !std::signbit(point.velocity),
+            on_grid};
+}
 
 // Slope at the end and misfit over the tail of a function of log t.
 template <class Get>
@@ -31,12 +42,12 @@ void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, d
 }  // namespace
 
 Walk walk(const scheme::Program& program, const Settings& settings) {
-    Track track(program, settings);
+    Track track(program, settings, most_steps);
     Walk result;
     const auto keep = [&](bool on_grid) {
         const Point point = track.point();
         if (!std::isfinite(point.radius) || std::isnan(point.log_one_minus_gamma) || std::isnan(point.log_velocity)) {
-            result.stopped = "the readout is not a number";
+            result.stopped = fmt::format("the readout has no digits left at t = {:.4g}", track.t());
             return false;
         }
         if (point.log_one_minus_gamma == -HUGE_VAL) {
@@ -45,8 +56,11 @@ Walk walk(const scheme::Program& program, const Settings& settings) {
                 result.underflow ? "" : fmt::format("1-gamma is beyond all numbers at t = {:.4g}", track.t());
             return false;
         }
-        result.samples.push_back({track.t(), -point.log_one_minus_gamma, point.log_rate, point.log_velocity,
-                                  track.log_speed_factor(point), point.gamma, point.velocity >= 0, on_grid});
+        result.samples.push_back(sample_of(track, point, on_grid));
+        if (track.rescaled() && result.samples.back().u > deep_enough) {
+            result.underflow = true;
+            return false;
+        }
         return true;
     };
     if (!keep(false)) {
@@ -57,6 +71,7 @@ Walk walk(const scheme::Program& program, const Settings& settings) {
         while (track.t() < t) {
             if (!track.step(t)) {
                 result.stopped = fmt::format("{} at t = {:.4g}", track.stopped(), track.t());
+                result.extinct = track.extinct();
                 return result;
             }
             if (!keep(track.t() == t)) {
@@ -65,6 +80,21 @@ Walk walk(const scheme::Program& program, const Settings& settings) {
         }
     }
     return result;
+}
+
+std::vector<Sample> sampled_back_from(const scheme::Program& program, const Settings& settings, double begin,
+                                      double end) {
+    constexpr double ratio = 8;  // a decade
+    const int count = static_cast<int>(std::floor(ratio * std::log10(end / begin)));
+    Track track(program, settings, most_steps);
+    std::vector<Sample> samples;
+    for (int k = count; k >= 0; --k) {
+        if (!track.go_to(end * std::pow(10.0, -k / ratio))) {
+            break;
+        }
+        samples.push_back(sample_of(track, track.point(), true));
+    }
+    return samples;
 }
 
 const Sample& sample_at(const std::vector<Sample>& samples, double t) {
@@ -104,6 +134,12 @@ Tail tail_of(const Walk& walk) {
         const double slope_before =
             early.t < middle.t ? (middle.log_rate - early.log_rate) / std::log(middle.t / early.t) : tail.slope;
         tail.slope_error = std::abs(tail.slope - slope_before);
+        // Slopes of the two halves, in log t. A logarithm leaves 1/log t^2, 2e-5 at t = 1e100, between them.
+        const Sample& half = sample_at(tail.samples, std::sqrt(tail.samples.front().t) * std::sqrt(last.t));
+        const Sample& first = tail.samples.front();
+        const double early_slope = (half.log_rate - first.log_rate) / std::log(half.t / first.t);
+        const double late_slope = (last.log_rate - half.log_rate) / std::log(last.t / half.t);
+        tail.steady = std::abs(late_slope - early_slope) <= 1e-6;
         double ignored = 0;
         fit_power(
             tail.samples, [](const Sample& s) { return s.log_s; }, tail.s_growth, ignored, tail.s_drift);

@@ -1,6 +1,10 @@
 #include "theory/track.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace flyball::theory {
 
@@ -13,8 +17,9 @@ constexpr int patience = 200;
 
 }  // namespace
 
-Track::Track(const scheme::Program& program, const Settings& settings)
+Track::Track(const scheme::Program& program, const Settings& settings, int most_steps)
     : flow_((check(program, settings), program), settings),
+      most_steps_(most_steps),
       integrator_(
           {[this](double t, const Numbers& y, Numbers& slope) { return flow_.slope(origin_ + t, y, slope); },
            [this](const Numbers& before, const Numbers& after, Numbers& size) { flow_.sizes(before, after, size); }},
@@ -24,6 +29,10 @@ Track::Track(const scheme::Program& program, const Settings& settings)
 
 bool Track::step(double end) {
     if (!stopped_.empty() || !(t() < end)) {
+        return false;
+    }
+    if (++steps_ > most_steps_) {
+        stopped_ = fmt::format("still moving after {} steps", most_steps_);
         return false;
     }
     const double stop = std::min(end, flow_.switches()[next_switch_]);
@@ -45,6 +54,10 @@ bool Track::step(double end) {
         stopped_ = flow_.problem();
         return false;
     }
+    watch_for_extinction(integrator_.last_step);
+    if (extinct_) {
+        stopped_ = fmt::format("{} reaches zero", extinct_->stream);
+    }
     if (t() == flow_.switches()[next_switch_]) {
         ++next_switch_;
         flow_.enter(t(), flow_.switches()[next_switch_]);
@@ -62,6 +75,19 @@ bool Track::step(double end) {
     return true;
 }
 
+// Where |x'| stays away from zero while |x| goes to it, the time left, |x|/|x'|, shrinks by the step that was taken.
+// Where |x| decays exponentially it stays the same. The integrator, whose variable is log |x|, would take ever smaller
+// steps.
+void Track::watch_for_extinction(double step) {
+    const std::optional<Flow::Ending> before = std::exchange(ending_, flow_.ending(t()));
+    if (!ending_ || !before || before->stream != ending_->stream || !(ending_->left <= 1e-12 * t())) {
+        return;
+    }
+    if (std::abs(before->left - ending_->left - step) <= 0.1 * step) {
+        extinct_ = Extinction{ending_->stream, ending_->when};
+    }
+}
+
 bool Track::go_to(double end) {
     while (t() < end) {
         if (!step(end)) {
@@ -77,6 +103,8 @@ void Track::return_to(const Mark& mark) {
     offset_ = mark.offset;
     integrator_.next_step = mark.next_step;
     stopped_.clear();
+    ending_.reset();
+    extinct_.reset();
     const auto& switches = flow_.switches();
     next_switch_ = static_cast<std::size_t>(std::upper_bound(switches.begin(), switches.end(), t()) - switches.begin());
 }
