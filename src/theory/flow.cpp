@@ -156,11 +156,6 @@ std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
 }
 
 void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) const {
-    double largest_eta = 0;
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-        const bool near = streams_[i].direction.chart != Chart::rho;
-        largest_eta = std::max(largest_eta, near ? std::abs(after[2 * i]) : 1.0);
-    }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const double was = std::abs(before[2 * i]);
         const double is = std::abs(after[2 * i]);
@@ -168,9 +163,9 @@ void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) con
             case Chart::rho:
                 size[2 * i] = std::max({was, is, 1e-295});
                 break;
-            case Chart::eta:  // may pass through 0; a stream that is much closer to consensus than the others adds
+            case Chart::eta:  // may pass through 0; a stream that is much closer to consensus than what is shown adds
                               // nothing
-                size[2 * i] = std::max({1e-3 * was, is, 1e-295, shown_ == i ? 0 : 1e-6 * largest_eta});
+                size[2 * i] = std::max({1e-3 * was, is, 1e-295, shown_ == i ? 0 : 1e-6 * shown_eta_});
                 break;
             case Chart::zeta:
                 size[2 * i] = std::max({was, is, 1.0});
@@ -235,6 +230,7 @@ void Flow::enter(double begin, double end) {
     }
     problem_.clear();
     find_shown_stream(begin);
+    look(begin);
 }
 
 bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
@@ -307,7 +303,21 @@ bool Flow::settle(double t, const Numbers& y) {
         return false;
     }
     rescale();
+    look(t);
     return true;
+}
+
+void Flow::look(double t) {
+    if (may_take_log_) {
+        return;
+    }
+    PlaneVector x{1, 0};
+    if (shown_) {
+        x = streams_[*shown_].direction.unit(n_);
+    } else if (const auto here = readout(t, streams_)) {
+        x = *here;
+    }
+    shown_eta_ = std::abs(x.a) < std::abs(x.b) ? std::abs(x.a / x.b) : 1;
 }
 
 // Near consensus the equation is linear in the shares a_j = eta_j b_j of all streams together: attention mixes them

@@ -1,6 +1,7 @@
 // The equation as a flow of a few numbers: two for each stream, its direction and the logarithm of its length.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ class Flow {
     std::optional<Ending> ending(double t);
 
     bool rescaled() const { return log_scale_ < 0; }
+    // How near to consensus the readout is, roughly: log a/b. Only where it is not carried as a logarithm.
+    double log_nearness() const { return std::log(shown_eta_) + log_scale_; }
 
     // What the readout shows at the settled state.
     Point point(double t);
@@ -67,6 +70,7 @@ class Flow {
     double readout_drift(double t, Chart chart);
     void find_shown_stream(double t);
     void rescale();
+    void look(double t);
 
     double n_;
     Settings settings_;
@@ -82,6 +86,7 @@ class Flow {
     double end_ = 0;
     std::vector<Stream> streams_;
     bool lengths_move_ = false;         // a length that the manifold fixes depends on t
+    double shown_eta_ = 1;              // of the readout, at most 1; several streams only
     std::optional<std::size_t> shown_;  // the stream whose direction the readout has, if it is one
     std::string problem_;
 };

@@ -78,12 +78,15 @@ std::optional<std::string> swinging(const Walk& walk, const Tail& tail) {
     }
     const Sample& first = tail.samples.front();
     const Sample& last = tail.samples.back();
-    const std::string stopped = walk.stopped.empty() ? "" : "; " + walk.stopped;
-    return fmt::format(
-        "gamma' changes its sign again and again, about every {:.4g} near t = {:.4g}; on the whole 1-gamma falls like "
-        "exp(-{:.4g} t) there{}",
-        (turns.back() - turns.front()) / static_cast<double>(turns.size() - 1), turns.back(),
-        (last.u - first.u) / (last.t - first.t), stopped);
+    const auto [low, high] = std::minmax_element(tail.samples.begin(), tail.samples.end(),
+                                                 [](const Sample& x, const Sample& y) { return x.gamma < y.gamma; });
+    const std::string how =
+        last.u > first.u + 10
+            ? fmt::format("on the whole 1-gamma falls like exp(-{:.4g} t)", (last.u - first.u) / (last.t - first.t))
+            : fmt::format("gamma swings between {:.4g} and {:.4g}", low->gamma, high->gamma);
+    return fmt::format("gamma' changes its sign again and again, about every {:.4g} near t = {:.4g}: {}{}",
+                       (turns.back() - turns.front()) / static_cast<double>(turns.size() - 1), turns.back(), how,
+                       walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
 
 // t lambda in units of its last value, which may be larger than any number.
@@ -109,13 +112,18 @@ std::vector<Term> terms_of(const std::vector<Sample>& samples, double from, cons
     return terms;
 }
 
+std::vector<Term> on_grid(const std::vector<Term>& terms) {
+    std::vector<Term> result;
+    std::copy_if(terms.begin(), terms.end(), std::back_inserter(result), [](const Term& term) { return term.on_grid; });
+    return result;
+}
+
 // What is known of t lambda = alpha t^p + kappa.
 struct Growth {
     double p = 0;
     double log_alpha = -HUGE_VAL;
-    Estimate kappa;          // infinite error: no limit, the exponent has another term that grows
-    bool resolved = true;    // false: rounding alone hides kappa
-    double alpha_error = 0;  // of log_alpha, at the end
+    Estimate kappa;        // infinite error: no limit, the exponent has another term that grows
+    bool resolved = true;  // false: rounding alone hides kappa
 };
 
 // a from kappa: exactly what it would be without kappa, or a whole number, where that is as likely.
@@ -179,14 +187,29 @@ Law far_law(const Walk& walk, const Tail& tail) {
     }
     const double a = *law.power;
     const double a_error = a == growth.p - 1 ? 0 : growth.kappa.error;
-    set_constant(law, limit_of(terms_of(
-                          walk.samples, begun,
-                          [&](const Sample& s) { return leading(s) / growth.p + s.log_velocity - a * std::log(s.t); },
-                          [&](const Sample& s) {
-                              return doubt(s) / growth.p + epsilon * std::abs(s.log_velocity) +
-                                     a_error * std::abs(std::log(s.t));
-                          })));
+    const std::vector<Term> constants = terms_of(
+        walk.samples, begun,
+        [&](const Sample& s) { return leading(s) / growth.p + s.log_velocity - a * std::log(s.t); },
+        [&](const Sample& s) { return doubt(s) / growth.p + a_error * std::abs(std::log(s.t)); });
+    // Gains like (1+t)^(p-1) leave a series in t^(p-1), and in 1/t.
+    Estimate constant = limit_of(constants);
+    for (const double delta : {std::abs(1 - growth.p), growth.p, 1.0}) {
+        const Estimate other = limit_of_series(on_grid(constants), delta);
+        constant = delta > 0 && other.error < constant.error ? other : constant;
+    }
+    set_constant(law, constant);
     return law;
+}
+
+// Exponents are typed as short decimals or fractions: one that is met to within the error is meant.
+double simple_number(double value, double error) {
+    for (const double parts : {1.0, 12.0, 1000.0}) {
+        const double simple = std::round(value * parts) / parts;
+        if (std::abs(value - simple) <= 10 * error) {
+            return simple;
+        }
+    }
+    return value;
 }
 
 // From equal ratios of t near an end that came early, or where corrections have not died by t = 1e100.
@@ -199,51 +222,49 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, double noise) {
     const std::vector<Term> growth_terms = growth_of(grid, noise);
     const std::vector<Term> powers = local_powers(growth_terms);
     const Estimate p = limit_of(powers);
-    if (!(p.error <= 1e-3) || !settles(powers)) {
+    constexpr double slowest = 0.03;  // a correction that dies more slowly is not told from a logarithm
+    if (!(p.error <= 1e-3) || !settles(powers) || std::abs(p.value) < slowest) {
         return std::nullopt;
     }
     const double unit = std::exp(grid.back().log_rate + std::log(grid.back().t));
-    Growth growth;
-    growth.p = p.value;
-    if (std::abs(p.value - 1) <= std::max(10 * p.error, 1e-6)) {
-        growth.p = 1;
-    }
-    const std::vector<Term> rests = without_power(growth_terms, growth.p);
-    const Estimate kappa = limit_of(rests);
-    growth.kappa = {kappa.value * unit, kappa.error * unit};
     const auto log_velocities = [&](double a) {
         return terms_of(
             grid, 0, [&](const Sample& s) { return s.log_velocity - a * std::log(s.t); },
             [&](const Sample& s) { return noise * std::abs(s.log_velocity); });
     };
-    constexpr double slowest = 0.03;  // a correction that dies more slowly is not told from a logarithm
-    if (p.value < -slowest) {
-        if (!(growth.kappa.error < fit * growth.kappa.value)) {
+    if (p.value < 0) {  // t lambda = kappa + what dies like t^p
+        const Estimate kappa = limit_of_series(growth_terms, -p.value);
+        if (!(kappa.error < fit * kappa.value)) {
             return std::nullopt;
         }
         Law law;
         law.kind = LawKind::power;
-        law.exponent = -1 - growth.kappa.value;
-        set_constant(law, limit_of(log_velocities(*law.exponent)));
+        law.exponent = -1 - kappa.value * unit;
+        set_constant(law, limit_of_series(log_velocities(*law.exponent), -p.value));
         return law;
     }
-    if (p.value < slowest) {
-        return std::nullopt;
-    }
-    // alpha t^p = t lambda - kappa
+    Growth growth;
+    const double tolerance = std::max(p.error, 1e-7);
+    growth.p = std::abs(p.value - 1) <= 10 * tolerance ? 1
+               : tolerance < 1e-5                      ? simple_number(p.value, p.error)
+                                                       : p.value;
+    const double delta = std::min(growth.p, 1.0);
+    const Estimate kappa = limit_of_series(without_power(growth_terms, growth.p), delta);
+    growth.kappa = {kappa.value * unit, kappa.error * unit};
+    // alpha = (t lambda - kappa)/t^p
     std::vector<Term> alphas;
     for (const Term& term : growth_terms) {
         const double rest = growth.kappa.error < fit ? kappa.value : 0;
         alphas.push_back({term.t, std::log(term.value - rest) - growth.p * std::log(term.t), noise, true});
     }
-    const Estimate alpha = limit_of(alphas);
+    const Estimate alpha = limit_of_series(alphas, delta);
     if (!(alpha.error <= fit)) {
         return std::nullopt;
     }
     growth.log_alpha = alpha.value + std::log(unit);
     Law law = growing_law(growth);
     if (law.note.empty()) {
-        set_constant(law, limit_of(without_power(log_velocities(*law.power), growth.p)));
+        set_constant(law, limit_of_series(without_power(log_velocities(*law.power), growth.p), delta));
     }
     return law;
 }
@@ -295,12 +316,12 @@ Law classify(const scheme::Program& program, const Settings& settings, const Wal
             walk.extinct->stream, walk.extinct->time);
         return law;
     }
+    if (const auto stops = stopping(walk, tail)) {
+        return *stops;
+    }
     if (const auto note = swinging(walk, tail)) {
         law.note = *note;
         return law;
-    }
-    if (const auto stops = stopping(walk, tail)) {
-        return *stops;
     }
     if (last.u >= -std::log(near_consensus) && last.forward && tail.drift <= fit) {
         if (walk.to_the_end() && tail.steady) {

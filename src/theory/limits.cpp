@@ -56,6 +56,18 @@ Estimate limit_of(const std::vector<Term>& terms) {
     return best;
 }
 
+Estimate limit_of_series(std::vector<Term> terms, double delta) {
+    Estimate best = limit_of(terms);
+    for (int k = 1; k <= 4; ++k) {
+        terms = without_power(terms, -k * delta);
+        const Estimate next = limit_of(terms);
+        if (next.error < best.error) {
+            best = next;
+        }
+    }
+    return best;
+}
+
 std::vector<Term> without_power(const std::vector<Term>& terms, double p) {
     std::vector<Term> result;
     for (std::size_t i = apart; i < terms.size(); ++i) {
@@ -80,7 +92,14 @@ std::vector<Term> local_powers(const std::vector<Term>& terms) {
         const double noise =
             ((late.rounding + middle.rounding) / std::abs(d2) + (middle.rounding + early.rounding) / std::abs(d1)) /
             step;
-        result.push_back({late.t, d2 / d1 > 0 ? std::log(d2 / d1) / step : NAN, noise, true});
+        if (!(d2 / d1 > 0 && noise < 0.1)) {  // the way has not begun yet, or nothing is left of it but rounding
+            if (result.size() > 2 * apart) {
+                break;
+            }
+            result.clear();
+            continue;
+        }
+        result.push_back({late.t, std::log(d2 / d1) / step, noise, true});
     }
     return result;
 }

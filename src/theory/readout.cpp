@@ -108,7 +108,7 @@ std::optional<double> Flow::readout_rate(double t, const Numbers& rate, const Di
 }
 
 // What the readout does with t itself. Forward, because t may be 0; the step is the one whose result changes least when
-// it is divided by four: exp(-t) wants another one than 1/(1+t).
+// it is divided by four, rounding counted: exp(-t) wants another one than 1/(1+t).
 double Flow::readout_drift(double t, Chart chart) {
     const auto value = [&](double time) {
         const auto x = readout(time, streams_);
@@ -129,7 +129,7 @@ double Flow::readout_drift(double t, Chart chart) {
         if (change == 0 && tries == 0) {
             return 0;
         }
-        const double difference = std::abs(change - before);
+        const double difference = std::abs(change - before) + 1e-15 * std::abs(now) / delta;
         if (difference < least) {
             least = difference;
             best = change;

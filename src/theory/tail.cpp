@@ -10,8 +10,8 @@ namespace flyball::theory {
 namespace {
 
 constexpr int per_decade = 4;
-constexpr int most_steps = 12000;
-constexpr double deep_enough = 5000;  // u: a law that has not shown by 1 - gamma = e^-5000 will not be waited for
+constexpr int most_steps = 6000;
+constexpr double deep_enough = 1600;  // u: a law that has not shown by 1 - gamma = e^-1600 will not be waited for
 
 Sample sample_of(Track& track, const Point& point, bool on_grid) {
     return {track.t(),
@@ -134,12 +134,17 @@ Tail tail_of(const Walk& walk) {
         const double slope_before =
             early.t < middle.t ? (middle.log_rate - early.log_rate) / std::log(middle.t / early.t) : tail.slope;
         tail.slope_error = std::abs(tail.slope - slope_before);
-        // Slopes of the two halves, in log t. A logarithm leaves 1/log t^2, 2e-5 at t = 1e100, between them.
-        const Sample& half = sample_at(tail.samples, std::sqrt(tail.samples.front().t) * std::sqrt(last.t));
-        const Sample& first = tail.samples.front();
-        const double early_slope = (half.log_rate - first.log_rate) / std::log(half.t / first.t);
-        const double late_slope = (last.log_rate - half.log_rate) / std::log(last.t / half.t);
-        tail.steady = std::abs(late_slope - early_slope) <= 1e-6;
+        // Slopes in the last two quarters, in log t. A logarithm leaves 1/log t^2 in them, 2e-5 at t = 1e100.
+        const double log_begin = std::log(tail.samples.front().t);
+        const auto slope_between = [&](double from, double to) {
+            const auto at = [&](double share) -> const Sample& {
+                return sample_at(tail.samples, std::exp(log_begin + share * (std::log(last.t) - log_begin)));
+            };
+            const Sample& first = at(from);
+            const Sample& second = to == 1 ? last : at(to);
+            return (second.log_rate - first.log_rate) / std::log(second.t / first.t);
+        };
+        tail.steady = std::abs(slope_between(0.75, 1) - slope_between(0.5, 0.75)) <= 1e-8;
         double ignored = 0;
         fit_power(
             tail.samples, [](const Sample& s) { return s.log_s; }, tail.s_growth, ignored, tail.s_drift);

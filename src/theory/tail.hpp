@@ -54,7 +54,7 @@ struct Tail {
     double log_c = 0;     // lambda = c t^slope
     double s_growth = 0;  // d log s/d log t
     double s_drift = 0;
-    bool steady = false;     // the slope is the same in both halves of the tail: corrections have died
+    bool steady = false;     // the slope has come to rest: corrections have died
     double slope_error = 0;  // what the slope changed by since one decade, or half the tail, earlier
 };
 

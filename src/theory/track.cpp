@@ -12,8 +12,10 @@ namespace {
 
 constexpr double tolerance = 2e-14;
 constexpr double implicit_tolerance = 1e-12;  // its table loses three digits more to rounding
-// An explicit method that takes this many steps while t doubles is held back by something that has long relaxed.
+// An explicit method that takes this many steps while t doubles, and what is shown hardly moves, is held back by
+// something that has long relaxed.
 constexpr int patience = 200;
+constexpr double much_nearer = 20;  // in log a/b
 
 }  // namespace
 
@@ -65,8 +67,9 @@ bool Track::step(double end) {
         integrator_.next_step = std::min(integrator_.next_step, 1e-3 * t());
         doubled_at_ = 0;
     }
-    if (t() >= 2 * doubled_at_) {
+    if (t() >= 2 * doubled_at_ || flow_.log_nearness() < nearness_then_ - much_nearer) {
         doubled_at_ = t();
+        nearness_then_ = flow_.log_nearness();
         steps_since_ = 0;
     } else if (++steps_since_ > patience && !integrator_.implicit) {
         integrator_.implicit = true;

@@ -55,6 +55,7 @@ class Track {
     std::size_t next_switch_ = 0;
     std::string stopped_;
     double doubled_at_ = 0;  // t when the steps below were last counted from 0
+    double nearness_then_ = 0;
     int steps_since_ = 0;
     int steps_ = 0;
     void watch_for_extinction(double step);

@@ -34,7 +34,7 @@ TEST(Theory, JsonFollowsTheContract) {
         }
         EXPECT_EQ(run["t"][0], 0.0);
         EXPECT_EQ(run["t"][4], 20.0);
-        for (const char* key : {"law", "rate", "p", "exponent", "constant", "log_constant", "limit", "note"}) {
+        for (const char* key : {"law", "rate", "p", "power", "time", "exponent", "constant", "log_constant", "limit", "note"}) {
             EXPECT_TRUE(run["terminal"].contains(key)) << key;
         }
         EXPECT_NEAR(run["initial_velocity"].get<double>(), 2 / (std::exp(5.0) + 255), 1e-15);
@@ -43,6 +43,8 @@ TEST(Theory, JsonFollowsTheContract) {
     EXPECT_EQ(stretched["law"], "stretched");
     EXPECT_NEAR(stretched["rate"].get<double>(), 4, 1e-9);
     EXPECT_NEAR(stretched["p"].get<double>(), 0.5, 1e-9);
+    EXPECT_NEAR(stretched["power"].get<double>(), -0.5, 1e-9);
+    EXPECT_TRUE(stretched["time"].is_null());
     EXPECT_TRUE(stretched["exponent"].is_null());
     EXPECT_TRUE(stretched["limit"].is_null());
     const Json& power = document["runs"][1]["terminal"];
@@ -123,6 +125,8 @@ TEST(Theory, WrongInputGetsOneSentenceAndExitTwo) {
                               "--tokens many",
                               "--beta inf",
                               "--beta nan",
+                              "--beta -1",
+                              "--beta 1,-0.5",
                               "--beta 1,,2",
                               "--beta ''",
                               "--r0 0",
