@@ -132,6 +132,9 @@ Environment Flow::environment(double t, double metric) const {
 }
 
 PlaneVector Flow::vector(const Stream& stream) const {
+    if (stream.plain) {
+        return stream.x;
+    }
     const PlaneVector u = stream.direction.unit(n_);
     const double r = std::exp(stream.log_length);
     return {r * u.a, r * u.b};
@@ -140,8 +143,8 @@ PlaneVector Flow::vector(const Stream& stream) const {
 Numbers Flow::numbers() const {
     Numbers y;
     for (const Stream& stream : streams_) {
-        y.push_back(stream.direction.value);
-        y.push_back(stream.log_length);
+        y.push_back(stream.plain ? stream.x.a : stream.direction.value);
+        y.push_back(stream.plain ? stream.x.b : stream.log_length);
     }
     return y;
 }
@@ -149,6 +152,10 @@ Numbers Flow::numbers() const {
 std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
     std::vector<Stream> streams = streams_;
     for (std::size_t i = 0; i < streams.size(); ++i) {
+        if (streams[i].plain) {
+            streams[i].x = {y[2 * i], y[2 * i + 1]};
+            continue;
+        }
         streams[i].direction.value = y[2 * i];
         streams[i].log_length = streams[i].direction.log_length = y[2 * i + 1];
     }
@@ -159,6 +166,11 @@ void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) con
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const double was = std::abs(before[2 * i]);
         const double is = std::abs(after[2 * i]);
+        if (streams_[i].plain) {
+            size[2 * i] = std::max({1e-3 * was, is, 1e-295, 1e-6 * shown_eta_ * longest_});
+            size[2 * i + 1] = longest_;
+            continue;
+        }
         switch (streams_[i].direction.chart) {
             case Chart::rho:
                 size[2 * i] = std::max({was, is, 1e-295});
@@ -186,6 +198,10 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
         return false;
     }
     for (std::size_t i = 0; i < streams.size(); ++i) {
+        if (streams[i].plain && finite(projected[i])) {
+            streams[i].x = projected[i];
+            continue;
+        }
         const double size = length(projected[i], n_);
         if (!finite(projected[i]) || !(size > 0)) {
             problem_ = fmt::format("{} has no direction any more", program_.stream_name(i));
@@ -207,6 +223,9 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
 void Flow::enter(double begin, double end) {
     begin_ = begin;
     end_ = end;
+    for (Stream& stream : streams_) {
+        make_polar(stream);
+    }
     if (!project(begin, streams_)) {
         return;
     }
@@ -253,7 +272,7 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
     std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it
     for (std::size_t i = 0; i < streams.size(); ++i) {
         const Stream& stream = streams[i];
-        const Frame frame = Frame::of(stream.direction, n_);
+        const Frame frame = stream.plain ? Frame::standard(n_) : Frame::of(stream.direction, n_);
         const bool own = frame.alpha != 1 || frame.kappa != 0;
         std::vector<PlaneVector> slopes;
         if (!own && standard) {
@@ -262,6 +281,15 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
             return false;
         } else if (!own) {
             standard = slopes;
+        }
+        if (stream.plain) {
+            if (!finite(slopes[i])) {
+                problem_ = fmt::format("the velocity of {} is not finite", program_.stream_name(i));
+                return false;
+            }
+            result[2 * i] = slopes[i].a;
+            result[2 * i + 1] = slopes[i].b;
+            continue;
         }
         const PlaneVector u = own ? PlaneVector{1, 0} : stream.direction.unit(n_);
         const double shrink = std::exp(-stream.log_length);
@@ -283,7 +311,7 @@ bool Flow::slope(double t, const Numbers& y, Numbers& result) {
     std::vector<Stream> streams = streams_of(y);
     for (const Stream& stream : streams) {
         // Beyond the numbers a double has; a token's own share of a short stream is shorter still.
-        if (!(stream.log_length < 645 && stream.log_length > -552)) {
+        if (!stream.plain && !(stream.log_length < 645 && stream.log_length > -552)) {
             problem_ = stream.log_length > 0 ? "the length grows beyond 1e280" : "the length shrinks below 1e-240";
             return false;
         }
@@ -297,74 +325,18 @@ bool Flow::slope(double t, const Numbers& y, Numbers& result) {
 bool Flow::settle(double t, const Numbers& y) {
     streams_ = streams_of(y);
     for (Stream& stream : streams_) {
-        stream.direction = stream.direction.recharted(n_, may_take_log_);
+        if (!stream.plain) {
+            stream.direction = stream.direction.recharted(n_, may_take_log_);
+        }
     }
     if (!project(t, streams_)) {
         return false;
     }
-    rescale();
-    look(t);
+    if (!may_take_log_) {
+        look(t);
+        rescale(t);
+    }
     return true;
-}
-
-void Flow::look(double t) {
-    if (may_take_log_) {
-        return;
-    }
-    PlaneVector x{1, 0};
-    if (shown_) {
-        x = streams_[*shown_].direction.unit(n_);
-    } else if (const auto here = readout(t, streams_)) {
-        x = *here;
-    }
-    shown_eta_ = std::abs(x.a) < std::abs(x.b) ? std::abs(x.a / x.b) : 1;
-}
-
-// Near consensus the equation is linear in the shares a_j = eta_j b_j of all streams together: attention mixes them
-// only through beta a^2, and the directions through a/b. So all eta may be multiplied by one factor, a power of two
-// that changes no digit, and 1 - gamma can be followed far below the smallest double. Not where the equation mentions
-// x0, whose own share does not shrink.
-void Flow::rescale() {
-    if (!may_rescale_) {
-        return;
-    }
-    constexpr double factor = 0x1p100;
-    double largest_eta = 0;
-    double largest = 0;  // of eta and of the share itself
-    for (const Stream& stream : streams_) {
-        const double eta = stream.direction.chart == Chart::rho ? 1 : std::abs(stream.direction.value);
-        largest_eta = std::max(largest_eta, eta);
-        largest = std::max(largest, eta * std::exp(std::max(stream.log_length, 0.0)));
-    }
-    double change = 1;
-    if (largest > 0 && largest < 1e-150 && largest_eta * factor < 1e-30) {
-        change = factor;
-    } else if (log_scale_ < 0 && largest > 1e-20) {
-        change = 1 / factor;
-    } else {
-        const bool short_streams = std::all_of(streams_.begin(), streams_.end(),
-                                               [](const Stream& stream) { return stream.log_length < -100; });
-        change = short_streams && largest_eta > 0 && largest_eta * factor < 1e-30 ? factor : 1;
-    }
-    for (Stream& stream : streams_) {
-        stream.direction.value *= change;
-    }
-    log_scale_ -= std::log(change);
-}
-
-std::optional<Flow::Ending> Flow::ending(double t) {
-    Numbers rate;
-    if (!rates(t, streams_, rate)) {
-        return std::nullopt;
-    }
-    std::optional<Ending> first;
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-        const double left = -1 / rate[2 * i + 1];
-        if (left > 0 && (!first || left < first->left)) {
-            first = Ending{program_.stream_name(i), t + left, left};
-        }
-    }
-    return first;
 }
 
 }  // namespace flyball::theory

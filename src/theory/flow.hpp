@@ -30,6 +30,12 @@ class Flow {
     // when that fails.
     bool settle(double t, const Numbers& y);
 
+    // To be called when steps stay small without a reason that can be seen. A stream that has become short may be what
+    // is left of others that cancel, as the velocity of a heavy ball that comes to rest is. Then its direction and the
+    // logarithm of its length are noise, while it moves the others by no more than it is long: from now on it is
+    // carried as a vector, to the absolute precision that matters to the others. True when there was one.
+    bool make_plain();
+
     // A stream whose length falls to zero at a finite time: |x| is about |x'| (when - t).
     struct Ending {
         std::string stream;
@@ -56,6 +62,10 @@ class Flow {
         Direction direction;
         double log_length = 0;
         bool forgets_length = false;  // the manifold fixes it
+        // The vector itself is carried in place of direction and length (see make_plain()).
+        bool plain = false;
+        scheme::PlaneVector x;
+        double longest = 0;  // that it has been
     };
     scheme::Environment environment(double t, double metric) const;
     scheme::PlaneVector vector(const Stream& stream) const;
@@ -69,7 +79,10 @@ class Flow {
                                        const scheme::PlaneVector& here);
     double readout_drift(double t, Chart chart);
     void find_shown_stream(double t);
-    void rescale();
+    void rescale(double t);
+    void multiply_shares(double factor);
+    double length_of(const Stream& stream) const;
+    void make_polar(Stream& stream) const;
     void look(double t);
 
     double n_;
@@ -86,6 +99,7 @@ class Flow {
     double end_ = 0;
     std::vector<Stream> streams_;
     bool lengths_move_ = false;         // a length that the manifold fixes depends on t
+    double longest_ = 1;                // length of the longest stream; several streams only
     double shown_eta_ = 1;              // of the readout, at most 1; several streams only
     std::optional<std::size_t> shown_;  // the stream whose direction the readout has, if it is one
     std::string problem_;

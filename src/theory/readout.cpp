@@ -77,7 +77,9 @@ std::optional<double> Flow::readout_rate(double t, const Numbers& rate, const Di
         std::vector<PlaneVector> slopes(x.size());
         PlaneVector& slope = slopes[k / 2];
         slope = x[k / 2];  // the derivative by the logarithm of the length
-        if (k % 2 == 0) {
+        if (stream.plain) {
+            slope = k % 2 == 0 ? PlaneVector{1, 0} : PlaneVector{0, 1};
+        } else if (k % 2 == 0) {
             const double r = std::exp(stream.log_length);
             slope = stream.direction.turn(n_);
             slope = {r * slope.a, r * slope.b};
@@ -88,13 +90,17 @@ std::optional<double> Flow::readout_rate(double t, const Numbers& rate, const Di
         }
         const double change = shown.chart == Chart::rho ? moved.b / here.a - here.b / here.a * (moved.a / here.a)
                                                         : moved.a / here.b - here.a / here.b * (moved.b / here.b);
-        sensitivity += std::abs(change * (k % 2 == 0 ? stream.direction.value : 1));
+        const double precise_to =
+            stream.plain ? (k % 2 == 0 ? stream.x.a : longest_) : (k % 2 == 0 ? stream.direction.value : 1);
+        sensitivity += std::abs(change * precise_to);
         result += rate[k] == 0 ? 0 : change * rate[k];
     }
     double largest_eta = 0;
     for (const Stream& stream : streams_) {
         const bool near = stream.direction.chart != Chart::rho;
-        largest_eta = std::max(largest_eta, near ? std::abs(stream.direction.eta()) : 1);
+        largest_eta = std::max(largest_eta, stream.plain ? std::abs(stream.x.a) / longest_
+                                            : near       ? std::abs(stream.direction.eta())
+                                                         : 1);
     }
     // Where 1 - gamma passes through zero its digits are lost for an instant only.
     const double least = shown.chart == Chart::rho ? 1 / n_ : 1e-3 * largest_eta;
@@ -142,7 +148,7 @@ double Flow::readout_drift(double t, Chart chart) {
 Point Flow::point(double t) {
     Point result;
     result.t = t;
-    result.radius = std::exp(streams_.front().log_length);
+    result.radius = length_of(streams_.front());
     Numbers rate;
     const bool moves = rates(t, streams_, rate);
     Direction shown;

@@ -10,7 +10,7 @@ namespace flyball::theory {
 namespace {
 
 constexpr int per_decade = 4;
-constexpr int most_steps = 6000;
+constexpr int most_steps = 20000;
 constexpr double deep_enough = 1600;  // u: a law that has not shown by 1 - gamma = e^-1600 will not be waited for
 
 Sample sample_of(Track& track, const Point& point, bool on_grid) {

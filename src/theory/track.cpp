@@ -71,9 +71,15 @@ bool Track::step(double end) {
         doubled_at_ = t();
         nearness_then_ = flow_.log_nearness();
         steps_since_ = 0;
-    } else if (++steps_since_ > patience && !integrator_.implicit) {
+    } else if (++steps_since_ > patience && flow_.make_plain()) {
+        integrator_.implicit = false;
+        integrator_.tolerance = tolerance;
+        steps_since_ = 0;
+    } else if (steps_since_ > patience && !integrator_.implicit) {
         integrator_.implicit = true;
         integrator_.tolerance = implicit_tolerance;
+    } else if (steps_since_ > 20 * patience) {
+        stopped_ = fmt::format("still moving after {} steps", steps_);
     }
     return true;
 }
