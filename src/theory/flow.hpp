@@ -45,6 +45,7 @@ class Flow {
     // The stream that would be the first to reach zero if every length went on as it does at the settled state.
     std::optional<Ending> ending(double t);
 
+    bool several() const { return !may_take_log_; }
     bool rescaled() const { return log_scale_ < 0; }
     // How near to consensus the readout is, roughly: log a/b. Only where it is not carried as a logarithm.
     double log_nearness() const { return std::log(shown_eta_) + log_scale_; }
@@ -76,7 +77,8 @@ class Flow {
                   std::vector<scheme::PlaneVector>& slopes);
     std::optional<scheme::PlaneVector> readout(double t, const std::vector<Stream>& streams);
     std::optional<double> readout_rate(double t, const Numbers& rate, const Direction& shown,
-                                       const scheme::PlaneVector& here);
+                                       const scheme::PlaneVector& here, const Numbers& noise, double& lost);
+    Numbers rate_noise(double t, const Numbers& rate);
     double readout_drift(double t, Chart chart);
     void find_shown_stream(double t);
     void rescale(double t);

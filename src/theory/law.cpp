@@ -25,10 +25,6 @@ constexpr double fit = 0.01;  // what counts as a law
 
 constexpr const char* not_reached = "the law is not reached by t = 1e100; the limit given is gamma there";
 
-// Of u, of log t and of lambda: integration and rounding. Several streams keep fewer digits than one.
-constexpr double epsilon = 1e-14;
-constexpr double epsilon_near = 1e-12;
-
 void set_constant(Law& law, const Estimate& log_constant) {
     if (!(log_constant.error <= fit || log_constant.error <= 1e-12 * std::abs(log_constant.value))) {
         law.note = "the law is too short to give its constant";
@@ -150,6 +146,17 @@ Law growing_law(const Growth& growth) {
     return law;
 }
 
+// Exponents are typed as short decimals or fractions: one that is met to within the error is meant.
+double simple_number(double value, double error) {
+    for (const double parts : {1.0, 12.0, 1000.0}) {
+        const double simple = std::round(value * parts) / parts;
+        if (std::abs(value - simple) <= 10 * error) {
+            return simple;
+        }
+    }
+    return value;
+}
+
 // At the end of a solution that was followed to t = 1e100.
 Law far_law(const Walk& walk, const Tail& tail) {
     const Sample& last = walk.samples.back();
@@ -160,20 +167,20 @@ Law far_law(const Walk& walk, const Tail& tail) {
         law.kind = LawKind::power;
         const double m = std::exp(last.log_rate + std::log(last.t));
         law.exponent = -1 - m;
-        set_constant(law,
-                     limit_of(terms_of(
-                         walk.samples, begun, [&](const Sample& s) { return s.log_velocity + (m + 1) * std::log(s.t); },
-                         [&](const Sample& s) { return epsilon * (std::abs(s.log_velocity) + m * std::log(s.t)); })));
+        set_constant(
+            law, limit_of(terms_of(
+                     walk.samples, begun, [&](const Sample& s) { return s.log_velocity + (m + 1) * std::log(s.t); },
+                     [&](const Sample& s) { return walk.noise * (std::abs(s.log_velocity) + m * std::log(s.t)); })));
         return law;
     }
     Growth growth;
-    growth.p = std::abs(p - 1) <= 1e-6 ? 1 : p;
-    growth.log_alpha = growth.p == 1 ? last.log_rate : tail.log_c;
+    growth.p = std::abs(p - 1) <= 1e-6 ? 1 : simple_number(p, std::max(tail.slope_error, walk.noise));
+    growth.log_alpha = last.log_rate + (1 - growth.p) * std::log(last.t);
     // alpha t^p, and how far it may be wrong: p was read at the end.
     const auto leading = [&](const Sample& s) { return std::exp(growth.log_alpha + growth.p * std::log(s.t)); };
     const auto doubt = [&](const Sample& s) {
-        const double wrong_slope = growth.p == 1 ? 0 : tail.slope_error * (std::log(last.t / s.t) + 1 / growth.p);
-        return (2 * epsilon + wrong_slope) * leading(s);
+        const double wrong_slope = growth.p == p ? tail.slope_error * (std::log(last.t / s.t) + 1 / growth.p) : 0;
+        return (2 * walk.noise + wrong_slope) * leading(s);
     };
     const std::vector<Term> kappas = terms_of(
         walk.samples, begun,
@@ -201,46 +208,54 @@ Law far_law(const Walk& walk, const Tail& tail) {
     return law;
 }
 
-// Exponents are typed as short decimals or fractions: one that is met to within the error is meant.
-double simple_number(double value, double error) {
-    for (const double parts : {1.0, 12.0, 1000.0}) {
-        const double simple = std::round(value * parts) / parts;
-        if (std::abs(value - simple) <= 10 * error) {
-            return simple;
-        }
+// The limit of a sequence on a grid whose corrections are a series in t^-delta, or in a power that it shows itself.
+Estimate limit_with(const std::vector<Term>& terms, double delta) {
+    Estimate best = limit_of_series(terms, delta);
+    const std::vector<Term> powers = local_powers(terms);
+    const Estimate shown = limit_of(powers);
+    if (shown.error < 0.02 && settles(powers) && shown.value < -0.03) {
+        const Estimate other = limit_of_series(terms, -shown.value);
+        best = other.error < best.error ? other : best;
     }
-    return value;
+    return best;
 }
 
-// From equal ratios of t near an end that came early, or where corrections have not died by t = 1e100.
-std::optional<Law> near_law(const std::vector<Sample>& grid, double noise) {
+// From equal ratios of t near an end that came early, or where corrections have not died by t = 1e100. p is sought in
+// `late`, the rest in all of the `grid`: where t^p is large, rounding hides kappa and the constant.
+std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<Sample>& late, double noise) {
     constexpr std::size_t fewest = 9;
-    if (grid.size() < fewest ||
-        !std::all_of(grid.begin(), grid.end(), [](const Sample& s) { return std::isfinite(s.log_rate); })) {
+    const auto moves = [](const Sample& s) { return std::isfinite(s.log_rate); };
+    if (late.size() < fewest || !std::all_of(grid.begin(), grid.end(), moves) ||
+        !std::all_of(late.begin(), late.end(), moves)) {
         return std::nullopt;
     }
-    const std::vector<Term> growth_terms = growth_of(grid, noise);
-    const std::vector<Term> powers = local_powers(growth_terms);
-    const Estimate p = limit_of(powers);
+    const std::vector<Term> powers = local_powers(growth_of(late, noise));
+    // Corrections of t lambda that fall like t^-delta disturb its power by t^(-p-delta).
+    const Estimate rough = limit_of(powers);
+    const Estimate p = limit_of_series(powers, std::clamp(rough.value, 0.1, 1.0), 2);
     constexpr double slowest = 0.03;  // a correction that dies more slowly is not told from a logarithm
     if (!(p.error <= 1e-3) || !settles(powers) || std::abs(p.value) < slowest) {
         return std::nullopt;
     }
+    const std::vector<Term> growth_terms = growth_of(grid, noise);
     const double unit = std::exp(grid.back().log_rate + std::log(grid.back().t));
-    const auto log_velocities = [&](double a) {
-        return terms_of(
+    const auto set_constant_with = [&](Law& law, double a, double a_error, double power, double delta) {
+        const std::vector<Term> terms = terms_of(
             grid, 0, [&](const Sample& s) { return s.log_velocity - a * std::log(s.t); },
             [&](const Sample& s) { return noise * std::abs(s.log_velocity); });
+        Estimate constant = limit_with(power == 0 ? terms : without_power(terms, power), delta);
+        constant.error += a_error * std::abs(std::log(grid.back().t));
+        set_constant(law, constant);
     };
     if (p.value < 0) {  // t lambda = kappa + what dies like t^p
-        const Estimate kappa = limit_of_series(growth_terms, -p.value);
+        const Estimate kappa = limit_with(growth_terms, -p.value);
         if (!(kappa.error < fit * kappa.value)) {
             return std::nullopt;
         }
         Law law;
         law.kind = LawKind::power;
         law.exponent = -1 - kappa.value * unit;
-        set_constant(law, limit_of_series(log_velocities(*law.exponent), -p.value));
+        set_constant_with(law, *law.exponent, kappa.error * unit, 0, -p.value);
         return law;
     }
     Growth growth;
@@ -249,22 +264,25 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, double noise) {
                : tolerance < 1e-5                      ? simple_number(p.value, p.error)
                                                        : p.value;
     const double delta = std::min(growth.p, 1.0);
-    const Estimate kappa = limit_of_series(without_power(growth_terms, growth.p), delta);
+    const std::vector<Term> rests = without_power(growth_terms, growth.p);
+    const Estimate kappa = limit_with(rests, delta);
     growth.kappa = {kappa.value * unit, kappa.error * unit};
+    growth.resolved = std::any_of(rests.begin(), rests.end(), [&](const Term& s) { return s.rounding * unit < fit; });
     // alpha = (t lambda - kappa)/t^p
     std::vector<Term> alphas;
     for (const Term& term : growth_terms) {
         const double rest = growth.kappa.error < fit ? kappa.value : 0;
         alphas.push_back({term.t, std::log(term.value - rest) - growth.p * std::log(term.t), noise, true});
     }
-    const Estimate alpha = limit_of_series(alphas, delta);
+    const Estimate alpha = limit_with(alphas, delta);
     if (!(alpha.error <= fit)) {
         return std::nullopt;
     }
     growth.log_alpha = alpha.value + std::log(unit);
     Law law = growing_law(growth);
     if (law.note.empty()) {
-        set_constant(law, limit_of_series(without_power(log_velocities(*law.power), growth.p), delta));
+        const bool exact = *law.power == growth.p - 1 || *law.power == std::round(*law.power);
+        set_constant_with(law, *law.power, exact ? 0 : growth.kappa.error, growth.p, delta);
     }
     return law;
 }
@@ -327,15 +345,23 @@ Law classify(const scheme::Program& program, const Settings& settings, const Wal
         if (walk.to_the_end() && tail.steady) {
             return far_law(walk, tail);
         }
-        const double begin = std::max({arrival(walk), last.t / 1e3, 1e-3});
-        std::vector<Sample> grid;
-        if (walk.to_the_end()) {
-            std::copy_if(tail.samples.begin(), tail.samples.end(), std::back_inserter(grid),
-                         [](const Sample& s) { return s.on_grid; });
+        // A solution that ended early is walked along once more, with more samples near its end.
+        constexpr double early = 1e8;
+        const auto grid_from = [&](double begin) {
+            std::vector<Sample> grid;
+            std::copy_if(walk.samples.begin(), walk.samples.end(), std::back_inserter(grid),
+                         [&](const Sample& s) { return s.on_grid && s.t >= begin; });
+            return grid;
+        };
+        std::optional<Law> found;
+        if (last.t > early) {
+            found = near_law(grid_from(arrival(walk)), grid_from(tail.samples.front().t), walk.noise);
         } else {
-            grid = sampled_back_from(program, settings, begin, last.t);
+            const double begin = std::max({arrival(walk), last.t / 1e3, 1e-3});
+            const std::vector<Sample> grid = sampled_back_from(program, settings, begin, last.t);
+            found = near_law(grid, grid, 1e-12);
         }
-        if (const auto found = near_law(grid, walk.to_the_end() ? epsilon : epsilon_near)) {
+        if (found) {
             return *found;
         }
     }

@@ -42,23 +42,27 @@ Estimate limit_of(const std::vector<Term>& terms) {
         const double d1 = grid[grid.size() - 1 - apart] - grid[grid.size() - 1 - 2 * apart];
         const double ratio = d1 == 0 ? 0 : d2 / d1;
         extrapolated.push_back(ratio > 0 && ratio < 0.95 ? third + d2 * ratio / (1 - ratio) : third);
-        if (extrapolated.size() > apart) {
-            offer(extrapolated.back(), extrapolated[extrapolated.size() - 1 - apart]);
+        // Two members may agree by chance: what counts is how far the last ones lie from each other.
+        for (const std::vector<double>& members : {grid, extrapolated}) {
+            if (members.size() > 2 * apart) {
+                const auto recent = std::minmax_element(members.end() - 2 * apart - 1, members.end());
+                offer(members.back(), members.back() + (*recent.second - *recent.first));
+            }
         }
     }
     // A sequence may pass its neighbours so closely that it looks like a limit, and go on.
     const double nearby = found_at < terms.size() ? std::abs(terms[found_at].value - best.value) : 0;
     for (std::size_t i = found_at + 1; i < terms.size(); ++i) {
-        if (std::abs(terms[i].value - best.value) > holds + 2 * nearby + 10 * (terms[i].rounding + best.error)) {
+        if (std::abs(terms[i].value - best.value) > holds + 2 * nearby + 100 * (terms[i].rounding + best.error)) {
             return {best.value, HUGE_VAL};
         }
     }
     return best;
 }
 
-Estimate limit_of_series(std::vector<Term> terms, double delta) {
+Estimate limit_of_series(std::vector<Term> terms, double delta, int first) {
     Estimate best = limit_of(terms);
-    for (int k = 1; k <= 4; ++k) {
+    for (int k = first; k < first + 4; ++k) {
         terms = without_power(terms, -k * delta);
         const Estimate next = limit_of(terms);
         if (next.error < best.error) {

@@ -25,8 +25,9 @@ struct Term {
 // when later members contradict the limit by more than 1 %.
 Estimate limit_of(const std::vector<Term>& terms);
 
-// The same where corrections are expected to be a series in t^-delta: each can be taken out exactly.
-Estimate limit_of_series(std::vector<Term> terms, double delta);
+// The same where corrections are expected to be a series in t^-delta, from t^(-first delta) on: each can be taken out
+// exactly.
+Estimate limit_of_series(std::vector<Term> terms, double delta, int first = 1);
 
 // (v(t) - Q v(t'))/(1 - Q) with Q = (t/t')^p: what is left of v = c t^p + rest when the leading power, whatever its
 // coefficient, is taken out. `terms` lie on a grid.

@@ -61,17 +61,45 @@ double Flow::log_speed_factor(const Point& point) const {
     return std::log(2 * other * (1 + (n_ - 1) * point.gamma)) - point.log_rate;
 }
 
+// What errors of the state, which is known to about 1e-12, do to its rates. A stream that follows another one as fast
+// as it relaxes moves by what two large parts leave of each other, and far out nothing of that is left.
+Numbers Flow::rate_noise(double t, const Numbers& rate) {
+    constexpr double step = 1e-6;
+    constexpr double known = 1e-12;
+    Numbers noise(rate.size());
+    Numbers moved(rate.size());
+    const Numbers state = numbers();
+    for (std::size_t k = 0; k < rate.size(); ++k) {
+        const Stream& stream = streams_[k / 2];
+        if (k % 2 == 1 && stream.forgets_length) {
+            continue;
+        }
+        // A direction or a share to its own size, the logarithm of a length as it is, a short stream to the others'.
+        const double size = k % 2 == 0 ? std::abs(state[k]) : stream.plain ? longest_ : 1;
+        Numbers trial = state;
+        trial[k] += step * size;
+        if (size == 0 || !rates(t, streams_of(trial), moved)) {
+            continue;
+        }
+        for (std::size_t i = 0; i < rate.size(); ++i) {
+            noise[i] += std::abs(moved[i] - rate[i]) * (known / step);
+        }
+    }
+    return noise;
+}
+
 // d value/dt of the readout's direction by the chain rule, one number of the state at a time: a stream that has become
 // irrelevant then contributes nothing, however fast it still moves. Nothing when the direction hangs on the last digits
 // of the streams: a readout x - norm(y) of two streams that become equal is what rounding left of them.
-std::optional<double> Flow::readout_rate(double t, const Numbers& rate, const Direction& shown,
-                                         const PlaneVector& here) {
+std::optional<double> Flow::readout_rate(double t, const Numbers& rate, const Direction& shown, const PlaneVector& here,
+                                         const Numbers& noise, double& lost) {
     std::vector<PlaneVector> x;
     for (const Stream& stream : streams_) {
         x.push_back(vector(stream));
     }
     double result = 0;
     double sensitivity = 0;  // what relative changes of the numbers do to the value
+    lost = 0;
     for (std::size_t k = 0; k < rate.size(); ++k) {
         const Stream& stream = streams_[k / 2];
         std::vector<PlaneVector> slopes(x.size());
@@ -94,6 +122,7 @@ std::optional<double> Flow::readout_rate(double t, const Numbers& rate, const Di
             stream.plain ? (k % 2 == 0 ? stream.x.a : longest_) : (k % 2 == 0 ? stream.direction.value : 1);
         sensitivity += std::abs(change * precise_to);
         result += rate[k] == 0 ? 0 : change * rate[k];
+        lost += std::abs(change) * noise[k];
     }
     double largest_eta = 0;
     for (const Stream& stream : streams_) {
@@ -105,9 +134,9 @@ std::optional<double> Flow::readout_rate(double t, const Numbers& rate, const Di
     // Where 1 - gamma passes through zero its digits are lost for an instant only.
     const double least = shown.chart == Chart::rho ? 1 / n_ : 1e-3 * largest_eta;
     const double size = std::max(std::abs(shown.value), least);
-    constexpr double noise = 1e-13;  // of the numbers of the state
-    constexpr double worst = 1e-5;   // what may become of it
-    if (!std::isfinite(result) || !(sensitivity * noise <= worst * size)) {
+    constexpr double rounding = 1e-13;  // of the numbers of the state
+    constexpr double worst = 1e-5;      // what may become of it
+    if (!std::isfinite(result) || !(sensitivity * rounding <= worst * size)) {
         return std::nullopt;
     }
     return result;
@@ -151,17 +180,20 @@ Point Flow::point(double t) {
     result.radius = length_of(streams_.front());
     Numbers rate;
     const bool moves = rates(t, streams_, rate);
+    const Numbers noise = several() && moves ? rate_noise(t, rate) : Numbers(2 * streams_.size());
     Direction shown;
     double shown_rate = 0;
+    double lost = 0;  // of the rate
     if (shown_) {
         shown = streams_[*shown_].direction;
         shown_rate = moves ? rate[2 * *shown_] : 0;
+        lost = noise[2 * *shown_];
     } else {
         const auto here = readout(t, streams_);
         std::optional<double> turning;
         if (here) {
             shown = Direction::of(*here, n_, false);
-            turning = readout_rate(t, moves ? rate : Numbers(2 * streams_.size()), shown, *here);
+            turning = readout_rate(t, moves ? rate : Numbers(2 * streams_.size()), shown, *here, noise, lost);
         }
         if (!turning) {
             result.gamma = result.log_one_minus_gamma = result.log_velocity = result.velocity = result.log_rate = NAN;
@@ -177,6 +209,10 @@ Point Flow::point(double t) {
         return result;
     }
     result.log_one_minus_gamma = log_carried + 2 * log_scale_;
+    if (std::abs(shown_rate) < 1e3 * lost) {
+        result.log_rate = result.log_velocity = result.velocity = NAN;
+        return result;
+    }
     double sign = 1;
     result.log_rate = shown_rate == 0 ? -HUGE_VAL : shown.log_relative_speed(n_, shown_rate, sign);
     result.log_velocity = result.log_rate == -HUGE_VAL ? -HUGE_VAL : result.log_rate + result.log_one_minus_gamma;

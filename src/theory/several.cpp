@@ -17,9 +17,10 @@ void Flow::make_polar(Stream& stream) const {
     if (!stream.plain) {
         return;
     }
+    const double r = length_of(stream);
     stream.plain = false;
     stream.direction = Direction::of(stream.x, n_, may_take_log_);
-    stream.log_length = stream.direction.log_length = std::log(length_of({.plain = true, .x = stream.x}));
+    stream.log_length = stream.direction.log_length = std::log(r);
 }
 
 // The sizes that errors are measured against.

@@ -41,12 +41,14 @@ void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, d
 
 }  // namespace
 
-Walk walk(const scheme::Program& program, const Settings& settings) {
+namespace {
+
+Walk raw_walk(const scheme::Program& program, const Settings& settings) {
     Track track(program, settings, most_steps);
     Walk result;
     const auto keep = [&](bool on_grid) {
         const Point point = track.point();
-        if (!std::isfinite(point.radius) || std::isnan(point.log_one_minus_gamma) || std::isnan(point.log_velocity)) {
+        if (!std::isfinite(point.radius) || std::isnan(point.log_one_minus_gamma)) {
             result.stopped = fmt::format("the readout has no digits left at t = {:.4g}", track.t());
             return false;
         }
@@ -66,9 +68,11 @@ Walk walk(const scheme::Program& program, const Settings& settings) {
     if (!keep(false)) {
         return result;
     }
+    result.noise = track.noise();
     for (int k = -3 * per_decade; k <= 100 * per_decade; ++k) {
         const double t = k == 100 * per_decade ? last_time : std::pow(10.0, static_cast<double>(k) / per_decade);
         while (track.t() < t) {
+            result.noise = std::max(result.noise, track.noise());
             if (!track.step(t)) {
                 result.stopped = fmt::format("{} at t = {:.4g}", track.stopped(), track.t());
                 result.extinct = track.extinct();
@@ -79,6 +83,39 @@ Walk walk(const scheme::Program& program, const Settings& settings) {
             }
         }
     }
+    return result;
+}
+
+// Where the digits of the velocity are lost, u itself still has its own: its differences over the grid serve.
+std::vector<Sample> mended(const std::vector<Sample>& samples) {
+    const auto lost = [](const Sample& sample) { return std::isnan(sample.log_rate); };
+    if (std::none_of(samples.begin(), samples.end(), lost)) {
+        return samples;
+    }
+    std::vector<Sample> result;
+    std::copy_if(samples.begin(), samples.end(), std::back_inserter(result),
+                 [&](const Sample& sample) { return sample.on_grid || !lost(sample); });
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        Sample& sample = result[i];
+        const Sample& before = result[i > 0 ? i - 1 : i];
+        const Sample& after = result[i + 1 < result.size() ? i + 1 : i];
+        if (lost(sample) && after.t > before.t) {
+            const double growth = (after.u - before.u) / std::log(after.t / before.t);
+            sample.forward = growth >= 0;
+            const double rate = std::log(std::abs(growth)) - std::log(sample.t);
+            sample.log_s = std::log(2.0) - rate;  // near consensus, where alone it is asked for
+            sample.log_rate = rate;
+            sample.log_velocity = rate - sample.u;
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+Walk walk(const scheme::Program& program, const Settings& settings) {
+    Walk result = raw_walk(program, settings);
+    result.samples = mended(result.samples);
     return result;
 }
 
@@ -94,7 +131,7 @@ std::vector<Sample> sampled_back_from(const scheme::Program& program, const Sett
         }
         samples.push_back(sample_of(track, track.point(), true));
     }
-    return samples;
+    return mended(samples);
 }
 
 const Sample& sample_at(const std::vector<Sample>& samples, double t) {

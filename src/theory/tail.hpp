@@ -30,6 +30,7 @@ struct Walk {
     std::string stopped;     // why it ended before t = 1e100
     bool underflow = false;  // 1 - gamma has become 0, or so small that the law must have shown
     std::optional<Track::Extinction> extinct;
+    double noise = 0;  // relative, of u and lambda: integration and rounding
 
     bool to_the_end() const { return !underflow && stopped.empty(); }
 };

@@ -25,10 +25,11 @@ struct Point {
     double t = 0;
     double log_one_minus_gamma = 0;  // of the readout; exact where gamma rounds to 1
     double gamma = 0;
-    double radius = 0;        // |x|
-    double log_velocity = 0;  // log |gamma'|; -inf when it does not move
-    double velocity = 0;      // gamma'; 0 where it underflows
-    double log_rate = 0;      // log |gamma'|/(1 - gamma), with all digits also where 1 - gamma underflows
+    double radius = 0;  // |x|
+    double log_velocity =
+        0;                // log |gamma'|; -inf when it does not move, NaN (and the two below) when its digits are lost
+    double velocity = 0;  // gamma'; 0 where it underflows
+    double log_rate = 0;  // log |gamma'|/(1 - gamma), with all digits also where 1 - gamma underflows
 };
 
 enum class LawKind { exponential, stretched, power, frozen, extinct, other };

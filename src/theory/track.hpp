@@ -23,6 +23,9 @@ class Track {
     // 1 - gamma is carried in units of its own: it would be no number of its own any more.
     bool rescaled() const { return flow_.rescaled(); }
 
+    // Relative error of the numbers, roughly. Several streams keep fewer digits than one.
+    double noise() const { return integrator_.implicit || flow_.several() ? 1e-12 : 1e-14; }
+
     // One step, at most to `end`; false when there is none (see stopped()).
     bool step(double end);
     bool go_to(double end);
