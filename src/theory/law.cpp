@@ -21,7 +21,8 @@ namespace flyball::theory {
 
 namespace {
 
-constexpr double fit = 0.01;  // what counts as a law
+constexpr double fit = 0.01;   // what counts as a law
+constexpr double early = 1e8;  // an end before: 1/log t^2 is then no small number, and told from 0 with few digits
 
 constexpr const char* not_reached = "the law is not reached by t = 1e100; the limit given is gamma there";
 
@@ -74,12 +75,24 @@ std::optional<std::string> swinging(const Walk& walk, const Tail& tail) {
     }
     const Sample& first = tail.samples.front();
     const Sample& last = tail.samples.back();
+    // The mean slope of u, by least squares: single samples may lie on a spike.
+    double mean_t = 0;
+    double mean_u = 0;
+    for (const Sample& sample : tail.samples) {
+        mean_t += sample.t / static_cast<double>(tail.samples.size());
+        mean_u += sample.u / static_cast<double>(tail.samples.size());
+    }
+    double above = 0;
+    double below = 0;
+    for (const Sample& sample : tail.samples) {
+        above += (sample.t - mean_t) * (sample.u - mean_u);
+        below += (sample.t - mean_t) * (sample.t - mean_t);
+    }
     const auto [low, high] = std::minmax_element(tail.samples.begin(), tail.samples.end(),
                                                  [](const Sample& x, const Sample& y) { return x.gamma < y.gamma; });
-    const std::string how =
-        last.u > first.u + 10
-            ? fmt::format("on the whole 1-gamma falls like exp(-{:.4g} t)", (last.u - first.u) / (last.t - first.t))
-            : fmt::format("gamma swings between {:.4g} and {:.4g}", low->gamma, high->gamma);
+    const std::string how = last.u > first.u + 10
+                                ? fmt::format("on the whole 1-gamma falls like exp(-{:.4g} t)", above / below)
+                                : fmt::format("gamma swings between {:.4g} and {:.4g}", low->gamma, high->gamma);
     return fmt::format("gamma' changes its sign again and again, about every {:.4g} near t = {:.4g}: {}{}",
                        (turns.back() - turns.front()) / static_cast<double>(turns.size() - 1), turns.back(), how,
                        walk.stopped.empty() ? "" : "; " + walk.stopped);
@@ -213,7 +226,7 @@ Estimate limit_with(const std::vector<Term>& terms, double delta) {
     Estimate best = limit_of_series(terms, delta);
     const std::vector<Term> powers = local_powers(terms);
     const Estimate shown = limit_of(powers);
-    if (shown.error < 0.02 && settles(powers) && shown.value < -0.03) {
+    if (shown.error < 0.02 && settles(powers, 1e-9) && shown.value < -0.03) {
         const Estimate other = limit_of_series(terms, -shown.value);
         best = other.error < best.error ? other : best;
     }
@@ -234,7 +247,7 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<S
     const Estimate rough = limit_of(powers);
     const Estimate p = limit_of_series(powers, std::clamp(rough.value, 0.1, 1.0), 2);
     constexpr double slowest = 0.03;  // a correction that dies more slowly is not told from a logarithm
-    if (!(p.error <= 1e-3) || !settles(powers) || std::abs(p.value) < slowest) {
+    if (!(p.error <= 1e-3) || !settles(powers, grid.back().t > early ? 1e-9 : 1e-5) || std::abs(p.value) < slowest) {
         return std::nullopt;
     }
     const std::vector<Term> growth_terms = growth_of(grid, noise);
@@ -346,7 +359,6 @@ Law classify(const scheme::Program& program, const Settings& settings, const Wal
             return far_law(walk, tail);
         }
         // A solution that ended early is walked along once more, with more samples near its end.
-        constexpr double early = 1e8;
         const auto grid_from = [&](double begin) {
             std::vector<Sample> grid;
             std::copy_if(walk.samples.begin(), walk.samples.end(), std::back_inserter(grid),

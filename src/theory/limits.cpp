@@ -108,14 +108,14 @@ std::vector<Term> local_powers(const std::vector<Term>& terms) {
     return result;
 }
 
-bool settles(const std::vector<Term>& terms) {
-    if (terms.size() < 3) {
+bool settles(const std::vector<Term>& terms, double negligible) {
+    if (terms.size() < 5) {
         return false;
     }
-    const Term& first = terms.front();
-    const Term& middle = terms[terms.size() / 2];
+    const Term& first = terms[terms.size() / 2];
+    const Term& middle = terms[terms.size() * 3 / 4];
     const Term& last = terms.back();
-    const double noise = 10 * (middle.rounding + last.rounding) + 1e-9;
+    const double noise = 10 * (middle.rounding + last.rounding) + negligible;
     return std::abs(last.value - middle.value) <= 0.5 * std::abs(middle.value - first.value) + noise;
 }
 

@@ -36,8 +36,8 @@ std::vector<Term> without_power(const std::vector<Term>& terms, double p);
 // p of v = c t^p + constant + what dies out, from the ratios of differences.
 std::vector<Term> local_powers(const std::vector<Term>& terms);
 
-// Does the sequence settle as corrections t^-delta do? One that follows 1/log t comes to rest nowhere: each half of its
-// way, in log t, is about as long as the one before.
-bool settles(const std::vector<Term>& terms);
+// Does the sequence settle as corrections t^-delta do? One that follows 1/log t comes to rest nowhere: each quarter of
+// its way, in log t, is about as long as the one before. `negligible` is a movement that does not count.
+bool settles(const std::vector<Term>& terms, double negligible);
 
 }  // namespace flyball::theory
