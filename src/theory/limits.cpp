@@ -43,10 +43,10 @@ Estimate limit_of(const std::vector<Term>& terms) {
         const double ratio = d1 == 0 ? 0 : d2 / d1;
         extrapolated.push_back(ratio > 0 && ratio < 0.95 ? third + d2 * ratio / (1 - ratio) : third);
         // Two members may agree by chance: what counts is how far the last ones lie from each other.
-        for (const std::vector<double>& members : {grid, extrapolated}) {
-            if (members.size() > 2 * apart) {
-                const auto recent = std::minmax_element(members.end() - 2 * apart - 1, members.end());
-                offer(members.back(), members.back() + (*recent.second - *recent.first));
+        for (const std::vector<double>* members : {&grid, &extrapolated}) {
+            if (members->size() > 2 * apart) {
+                const auto recent = std::minmax_element(members->end() - 2 * apart - 1, members->end());
+                offer(members->back(), members->back() + (*recent.second - *recent.first));
             }
         }
     }
