@@ -8,6 +8,21 @@
 
 namespace flyball::theory {
 
+double simple_number(double value, double error) {
+    for (const double parts : {1.0, 12.0, 1000.0}) {
+        const double simple = std::round(value * parts) / parts;
+        // Only where so few of them lie so close that it is no accident.
+        if (10 * error * parts <= 0.05 && std::abs(value - simple) <= 10 * error) {
+            return simple;
+        }
+    }
+    return value;
+}
+
+bool is_simple(double value) {
+    return simple_number(value, 1e-13) == value;
+}
+
 namespace {
 
 void set_constant(Law& law, const Estimate& log_constant) {
@@ -63,7 +78,7 @@ struct Growth {
     bool resolved = true;  // false: rounding alone hides kappa
 };
 
-// a from kappa: exactly what it would be without kappa, or a whole number, where that is as likely.
+// a from kappa: exactly what it would be without kappa, or a simple number, where that is as likely.
 double power_of(const Growth& growth) {
     const double plain = growth.p - 1;
     const double a = plain - growth.kappa.value;
@@ -71,7 +86,7 @@ double power_of(const Growth& growth) {
     if (!growth.resolved || !(growth.kappa.error < fit) || std::abs(growth.kappa.value) <= doubt) {
         return plain;
     }
-    return std::abs(a - std::round(a)) <= doubt ? std::round(a) : a;
+    return simple_number(a, doubt / 10);
 }
 
 // The law gamma' ~ C t^a exp(-rate t^p) with its name; the constant is still missing.
@@ -85,17 +100,6 @@ Law growing_law(const Growth& growth) {
         law.note = "the exponent has another term that grows, more slowly than the one given: there is no constant";
     }
     return law;
-}
-
-// Exponents are typed as short decimals or fractions: one that is met to within the error is meant.
-double simple_number(double value, double error) {
-    for (const double parts : {1.0, 12.0, 1000.0}) {
-        const double simple = std::round(value * parts) / parts;
-        if (std::abs(value - simple) <= 10 * error) {
-            return simple;
-        }
-    }
-    return value;
 }
 
 // The limit of a sequence on a grid whose corrections are a series in t^-delta, or in a power that it shows itself.
@@ -172,9 +176,13 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<S
     const std::vector<Term> powers = local_powers(growth_of(late, noise));
     // Corrections of t lambda that fall like t^-delta disturb its power by t^(-p-delta).
     const Estimate rough = limit_of(powers);
-    const Estimate p = limit_of_series(powers, std::clamp(rough.value, 0.1, 1.0), 2);
-    constexpr double slowest = 0.03;  // a correction that dies more slowly is not told from a logarithm
-    if (!(p.error <= 1e-3) || !settles(powers, grid.back().t > early ? 1e-9 : 1e-5) || std::abs(p.value) < slowest) {
+    const Estimate p = limit_of_series(powers, std::clamp(std::abs(rough.value), 0.1, 1.0), rough.value < 0 ? 1 : 2);
+    // A correction that dies like a good power need not be known well itself; one that hardly dies is not told from a
+    // logarithm.
+    const bool dies = rough.value < -0.4 && rough.error < 0.1;
+    constexpr double slowest = 0.03;
+    if (!dies &&
+        (!(p.error <= 1e-3) || !settles(powers, grid.back().t > early ? 1e-9 : 1e-5) || std::abs(p.value) < slowest)) {
         return std::nullopt;
     }
     const std::vector<Term> growth_terms = growth_of(grid, noise);
@@ -187,15 +195,17 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<S
         constant.error += a_error * std::abs(std::log(grid.back().t));
         set_constant(law, constant);
     };
-    if (p.value < 0) {  // t lambda = kappa + what dies like t^p
-        const Estimate kappa = limit_with(growth_terms, -p.value);
+    if (dies || p.value < 0) {  // t lambda = kappa + what dies
+        const double delta = dies ? -rough.value : -p.value;
+        const double whole = std::abs(delta - 1) < 0.1 ? 1 : delta;
+        const Estimate kappa = limit_with(growth_terms, whole);
         if (!(kappa.error < fit * kappa.value)) {
             return std::nullopt;
         }
         Law law;
         law.kind = LawKind::power;
-        law.exponent = -1 - kappa.value * unit;
-        set_constant_with(law, *law.exponent, kappa.error * unit, 0, -p.value);
+        law.exponent = simple_number(-1 - kappa.value * unit, kappa.error * unit);
+        set_constant_with(law, *law.exponent, is_simple(*law.exponent) ? 0 : kappa.error * unit, 0, whole);
         return law;
     }
     Growth growth;
@@ -221,7 +231,7 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<S
     growth.log_alpha = alpha.value + std::log(unit);
     Law law = growing_law(growth);
     if (law.note.empty()) {
-        const bool exact = *law.power == growth.p - 1 || *law.power == std::round(*law.power);
+        const bool exact = *law.power == growth.p - 1 || is_simple(*law.power);
         set_constant_with(law, *law.power, exact ? 0 : growth.kappa.error, growth.p, delta);
     }
     return law;

@@ -29,4 +29,8 @@ Law far_law(const Walk& walk, const Tail& tail);
 // fits.
 std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<Sample>& late, double noise);
 
+// Exponents are typed as short decimals or fractions: one that is met to within ten times the error is meant.
+double simple_number(double value, double error);
+bool is_simple(double value);
+
 }  // namespace flyball::theory

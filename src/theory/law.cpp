@@ -197,15 +197,32 @@ const char* name(LawKind kind) {
     return "other";
 }
 
+namespace {
+
+// Rates that nearly coincide show late: a law that looks odd, or like none, is looked at once more.
+bool odd(const Law& law) {
+    return law.kind == LawKind::other || (law.power && !law.note.empty() && law.kind != LawKind::frozen) ||
+           (law.power && *law.power != *law.p - 1 && !is_simple(*law.power));
+}
+
+}  // namespace
+
 Law terminal_law(const scheme::Program& program, const Settings& settings) {
-    const Walk walked = walk(program, settings);
+    constexpr double deep = 1600;
+    constexpr double deeper = 12000;
+    Walk walked = walk(program, settings, deep);
     if (walked.samples.size() < 3) {
         Law law;
         law.note = walked.stopped.empty() ? "the solution ends at its start" : walked.stopped;
         return law;
     }
-    const Tail tail = tail_of(walked);
+    Tail tail = tail_of(walked);
     Law law = classify(program, settings, walked, tail);
+    if (walked.samples.back().u > deep && walked.underflow && odd(law) && !swinging(walked, tail)) {
+        walked = walk(program, settings, deeper);
+        tail = tail_of(walked);
+        law = classify(program, settings, walked, tail);
+    }
     const bool ends = law.kind == LawKind::frozen || law.kind == LawKind::extinct || law.kind == LawKind::other;
     if (!ends && !walked.stopped.empty()) {
         law.note += (law.note.empty() ? "seen as far as numbers go: " : "; ") + walked.stopped;

@@ -11,7 +11,6 @@ namespace {
 
 constexpr int per_decade = 4;
 constexpr int most_steps = 20000;
-constexpr double deep_enough = 1600;  // u: a law that has not shown by 1 - gamma = e^-1600 will not be waited for
 
 Sample sample_of(Track& track, const Point& point, bool on_grid) {
     return {track.t(),
@@ -43,7 +42,7 @@ void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, d
 
 namespace {
 
-Walk raw_walk(const scheme::Program& program, const Settings& settings) {
+Walk raw_walk(const scheme::Program& program, const Settings& settings, double deep) {
     Track track(program, settings, most_steps);
     Walk result;
     const auto keep = [&](bool on_grid) {
@@ -59,7 +58,7 @@ Walk raw_walk(const scheme::Program& program, const Settings& settings) {
             return false;
         }
         result.samples.push_back(sample_of(track, point, on_grid));
-        if (track.rescaled() && result.samples.back().u > deep_enough) {
+        if (track.rescaled() && result.samples.back().u > deep) {
             result.underflow = true;
             return false;
         }
@@ -113,8 +112,8 @@ std::vector<Sample> mended(const std::vector<Sample>& samples) {
 
 }  // namespace
 
-Walk walk(const scheme::Program& program, const Settings& settings) {
-    Walk result = raw_walk(program, settings);
+Walk walk(const scheme::Program& program, const Settings& settings, double deep) {
+    Walk result = raw_walk(program, settings, deep);
     result.samples = mended(result.samples);
     return result;
 }

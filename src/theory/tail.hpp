@@ -35,8 +35,9 @@ struct Walk {
     bool to_the_end() const { return !underflow && stopped.empty(); }
 };
 
-// Every accepted step and four fixed times a decade, to t = 1e100.
-Walk walk(const scheme::Program& program, const Settings& settings);
+// Every accepted step and four fixed times a decade, to t = 1e100; with several streams to 1 - gamma = exp(-deep), for
+// their steps do not grow.
+Walk walk(const scheme::Program& program, const Settings& settings, double deep);
 
 // Samples at times in equal ratios, eight a decade, that end with `end`: for solutions too short for the grid above.
 std::vector<Sample> sampled_back_from(const scheme::Program& program, const Settings& settings, double begin,
