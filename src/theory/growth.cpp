@@ -8,19 +8,29 @@
 
 namespace flyball::theory {
 
+namespace {
+
+constexpr double simple_parts[] = {1, 12, 1000};
+
+double nearest(double value, double parts) {
+    return std::round(value * parts) / parts;
+}
+
+}  // namespace
+
 double simple_number(double value, double error) {
-    for (const double parts : {1.0, 12.0, 1000.0}) {
-        const double simple = std::round(value * parts) / parts;
+    for (const double parts : simple_parts) {
         // Only where so few of them lie so close that it is no accident.
-        if (10 * error * parts <= 0.05 && std::abs(value - simple) <= 10 * error) {
-            return simple;
+        if (10 * error * parts <= 0.05 && std::abs(value - nearest(value, parts)) <= 10 * error) {
+            return nearest(value, parts);
         }
     }
     return value;
 }
 
 bool is_simple(double value) {
-    return simple_number(value, 1e-13) == value;
+    return std::any_of(std::begin(simple_parts), std::end(simple_parts),
+                       [&](double parts) { return std::abs(value - nearest(value, parts)) <= 1e-12; });
 }
 
 namespace {
