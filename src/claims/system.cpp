@@ -24,8 +24,10 @@ System::System(const scheme::Program& program, std::size_t tokens, std::size_t d
 }
 
 Environment System::at(double t) const {
-    const double margin = 1e-13 * (end_ - begin_);
-    return Environment::ode(std::clamp(t, begin_ + margin, end_ - margin), T_, tokens_, dim_);
+    const double margin = 1e-13 * std::min(end_ - begin_, 1.0);
+    const double first = std::max(begin_ + margin, std::nextafter(begin_, end_));
+    const double last = std::min(end_ - margin, std::nextafter(end_, begin_));
+    return Environment::ode(std::clamp(t, first, last), T_, tokens_, dim_);
 }
 
 void System::start(std::vector<double> rows, double t) {

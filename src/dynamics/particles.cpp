@@ -131,9 +131,12 @@ void Particles::set_segment(double begin, double end) {
 }
 
 Environment Particles::ode_environment(double t) const {
-    const double margin = 1e-13 * (end_ - begin_);
-    const double inside = std::clamp(t, begin_ + margin, end_ - margin);
-    return Environment::ode(inside, settings_.final_time(), settings_.tokens, settings_.dim);
+    // Just inside, so that comparisons have the value they have between the switches. By the last bit where times are
+    // large, never by a share of a long segment: coefficients such as sqrt(t + 1) would be those of a later time.
+    const double margin = 1e-13 * std::min(end_ - begin_, 1.0);
+    const double first = std::max(begin_ + margin, std::nextafter(begin_, end_));
+    const double last = std::min(end_ - margin, std::nextafter(end_, begin_));
+    return Environment::ode(std::clamp(t, first, last), settings_.final_time(), settings_.tokens, settings_.dim);
 }
 
 void Particles::project(double t) {
