@@ -174,7 +174,7 @@ Measurement output_length(const Context& context) {
 
 // |theta'| at the start, mean over tokens of one draw.
 double start_speed(const char* scheme, const Cell& cell, std::uint64_t seed) {
-    System system(scheme::find_scheme(scheme).program, cell.tokens, cell.dim, table_T, {});
+    System system(scheme::find_scheme(scheme).program, cell.tokens, cell.dim, table_T, attention::Settings{});
     system.start(random_rows(cell.tokens, cell.dim, 1, seed));
     return mean_of(lengths_of(system.motion(0).turn, cell.dim)).value;
 }

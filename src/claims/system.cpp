@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <memory>
 
 #include "core/random.hpp"
 
@@ -13,11 +14,18 @@ using scheme::State;
 
 System::System(const scheme::Program& program, std::size_t tokens, std::size_t dim, double T,
                const attention::Settings& attention, attention::Weights<double> weights)
+    : System(program, tokens, dim, T,
+             [kernel = std::make_shared<attention::Attention<double>>(
+                  attention::Shape{1, tokens, dim}, attention, std::move(weights))](const double* in, double* out) {
+                 (*kernel)(in, out);
+             }) {}
+
+System::System(const scheme::Program& program, std::size_t tokens, std::size_t dim, double T, Layer layer)
     : tokens_(tokens),
       dim_(dim),
       T_(T),
       end_(T),
-      attention_({1, tokens, dim}, attention, std::move(weights)),
+      layer_(std::move(layer)),
       step_(program, scheme::SubLayers::attention_only, tokens, dim),
       program_(program) {
     assert(program.stream_count() == 1);
@@ -39,7 +47,7 @@ void System::start(std::vector<double> rows, double t) {
 
 void System::velocity(double t, const State<double>& state, std::vector<std::vector<double>>& slopes) {
     step_.velocity(
-        at(t), state, [this](scheme::SubLayer, const double* in, double* out) { attention_(in, out); }, slopes);
+        at(t), state, [this](scheme::SubLayer, const double* in, double* out) { layer_(in, out); }, slopes);
 }
 
 Motion System::motion(double t) {
