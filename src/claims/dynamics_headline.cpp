@@ -153,8 +153,8 @@ report::LineFigure end_figure(const std::vector<Place>& places, bool early) {
     return figure;
 }
 
-// Where the headline is true ends between e^beta = n/2 and 8 n: Peri-LN leads everywhere on one side of `limit`, and
-// nowhere from 16 times it on.
+// Where the headline is true ends between e^beta = n/2 and 3 n: Peri-LN leads everywhere on one side of `limit`, and
+// nowhere from 6 times it on.
 Measurement both_ends(const Context& context) {
     const double limit = context.predict("largest e^beta/n", 0.5);
     const std::vector<Place> places = survey(context);
@@ -170,14 +170,14 @@ Measurement both_ends(const Context& context) {
         leads += led ? 1 : 0;
         inside += ratio <= limit ? 1 : 0;
         inside_leads += ratio <= limit && led ? 1 : 0;
-        far_leads += ratio >= 16 * limit && led ? 1 : 0;
+        far_leads += ratio >= 6 * limit && led ? 1 : 0;
         first_lost = led ? first_lost : std::min(first_lost, ratio);
         last_led = led ? std::max(last_led, ratio) : last_led;
     }
     Measurement result;
     result.predicted = "Peri-LN has the strongest weaker end everywhere";
     result.measured = fmt::format("in {} of {} places; in {} of {} with e^beta <= {} n, in {} with e^beta >= {} n",
-                                  leads, places.size(), inside_leads, inside, limit, far_leads, 16 * limit);
+                                  leads, places.size(), inside_leads, inside, limit, far_leads, 6 * limit);
     result.tolerance = "none: a ranking in every place";
     result.verdict = verdict_of(leads == places.size(), inside > 0 && inside_leads == inside && far_leads == 0);
     result.note = fmt::format(
