@@ -16,7 +16,7 @@ namespace {
 // The paper has Q, K and V and no output matrix. Kaiming's gain is sqrt 2 in each.
 constexpr const char* paper_reading = "kaiming:o=identity";
 constexpr double early_margin = 2;  // times the cosine of the others
-constexpr double collapsed = 1e-4;  // 1 - cosine
+constexpr double collapsed = 3e-4;  // 1 - cosine
 
 // One head, weights tied over depth, beta = sqrt d, uniform tokens of length 1, d > n, time 0..10 in layers.
 dynamics::Settings panel(const Context& context, const char* weights) {
@@ -325,17 +325,20 @@ std::vector<Claim> dynamics_random_claims() {
          early, 40},
         {"dynamics-random-weights-late",
          "With random weights Post-LN and nGPT collapse fast in the end, and the other four more slowly.",
-         "Random-weight experiment", Verdict::holds, "at t = 10 they are closer than 1e-4, the others are not", late,
+         "Random-weight experiment", Verdict::holds, "at t = 10 they are closer than 3e-4, the others are not", late,
          400},
         {"dynamics-random-weights-readings",
          "What the paper says of its random-weight panel is true with Q, K and V of gain 1 or sqrt 2 and no output "
-         "matrix; an output matrix drawn with gain sqrt 2 takes the lead away, and gains of 1/sqrt 3 the collapse.",
+         "matrix; with an output matrix of gain sqrt 2 sqrt-scaling collapses too, and with gains 1/sqrt 3 Post-LN "
+         "does "
+         "not.",
          "finding", Verdict::holds,
-         "only the product of the gains of V and of the output counts: with 2 the cosines of nGPT and Peri-LN at t = 1 "
-         "are 1.3 times the others' instead of 2.7, and sqrt-scaling collapses to 6e-5 by t = 10; with 1/sqrt 3 "
-         "Post-LN "
-         "is only at 1e-2 by then. Gains 1 and sqrt 2 differ in the order of the slow four at t = 10: Peri-LN, Mix-LN, "
-         "Pre-LN, sqrt-scaling with 1, and sqrt-scaling, Mix-LN, then Pre-LN beside Peri-LN with sqrt 2",
+         "an output matrix counts as a factor of V's gain; at t = 10 it brings sqrt-scaling to 1 - cosine = 9e-5 (7e-3 "
+         "without), and with gains 1/sqrt 3 Post-LN is at 1e-2. Gains 1 and sqrt 2 differ in the order of the slow "
+         "four "
+         "at t = 10: Peri-LN, Mix-LN, Pre-LN, sqrt-scaling with 1; sqrt-scaling, Mix-LN, then Pre-LN beside Peri-LN "
+         "with "
+         "sqrt 2",
          readings, 150},
         {"dynamics-norm-growth-tied",
          "With the same weights at every depth the stream of Pre-LN and Peri-LN grows like t.", "Limitations",

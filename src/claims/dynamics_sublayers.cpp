@@ -85,8 +85,8 @@ dynamics::Record with_ffn(const Context& context, const char* scheme, bool ffn, 
     return run_particles(context, s, scheme::find_scheme(scheme).program);
 }
 
-// Without an FFN speed and spread go to 0 together, so the slope of log speed over log sqrt(Var) is 1. With one the whole
-// cluster moves on at a speed of its own; it may come to rest by itself, slowly, so the slope is small but not 0.
+// Without an FFN speed and spread go to 0 together, so the slope of log speed over log sqrt(Var) is 1. With one the
+// whole cluster moves on at a speed of its own; it may come to rest by itself, slowly, so the slope is small but not 0.
 double speed_slope(const dynamics::Record& record) {
     std::vector<double> spread;
     std::vector<double> speed;
@@ -127,7 +127,8 @@ Measurement ffn_keeps_moving(const Context& context) {
     result.tolerance = "every draw with, 0.02 without; Var < 1e-6";
     result.verdict = verdict_of(variance < 1e-6 && steepest < bound && without.agrees());
     result.note = fmt::format(
-        "slope of log speed over log sqrt(Var) from t = 5 to {} under Post-LN and nGPT; mean {:.2f} +- {:.2f} over {} random FFNs of "
+        "slope of log speed over log sqrt(Var) from t = 5 to {} under Post-LN and nGPT; mean {:.2f} +- {:.2f} over {} "
+        "random FFNs of "
         "width "
         "64, tied over depth; n = 12, d = 16, beta = 1; at the end the "
         "variance "
