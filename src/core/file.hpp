@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -45,6 +46,10 @@ class AtomicFile {
 
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text);
+
+    // For formats that are not written from front to back. A hole reads as zeros, and so does what lies beyond the end.
+    void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+    void read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
 
     // Flushes to the disk and takes the place of the old version.
     void commit();
