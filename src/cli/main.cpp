@@ -1,5 +1,6 @@
 // The program: finds the command, parses its flags, turns what goes wrong into one sentence and an exit code.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -129,6 +130,25 @@ int no_memory() noexcept {
     return static_cast<int>(ExitCode::bad_input);
 }
 
+// Where even tidying up needs memory that is not there (the destructor of a JSON value does), no exception gets
+// through.
+[[noreturn]] void on_terminate() noexcept {
+    int code = static_cast<int>(ExitCode::bug);
+    try {
+        if (const std::exception_ptr failure = std::current_exception()) {
+            std::rethrow_exception(failure);
+        }
+        say("flyball: a bug of ours: ", "terminated");
+    } catch (const std::bad_alloc&) {
+        code = no_memory();
+    } catch (const std::exception& error) {
+        say("flyball: a bug of ours: ", error.what());
+    } catch (...) {
+        say("flyball: a bug of ours: ", "an unknown exception");
+    }
+    _exit(code);
+}
+
 int guarded(int count, char** values) {
     try {
         const ExitCode code = run({values + std::min(1, count), values + count});
@@ -161,6 +181,7 @@ int guarded(int count, char** values) {
 }  // namespace flyball::cli
 
 int main(int count, char** values) {
+    std::set_terminate(flyball::cli::on_terminate);
     flyball::cli::settle_in();
     return flyball::cli::guarded(count, values);
 }

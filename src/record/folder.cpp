@@ -89,7 +89,7 @@ std::string resume_command(std::string_view command, const std::filesystem::path
 }
 
 Json provenance(std::uint64_t seed) {
-    Json result;
+    Json result = Json::object();
     result["version"] = version;
     result["seed"] = seed;
     result["threads"] = threads();

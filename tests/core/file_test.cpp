@@ -84,6 +84,24 @@ TEST(ReadTextFile, RefusesWhatCannotBeRead) {
     EXPECT_ERROR(read_text_file("/dev/zero", 100'000), "more than 100000 bytes");
 }
 
+std::span<const std::byte> bytes_of(std::string_view text) {
+    return std::as_bytes(std::span(text));
+}
+
+TEST(AtomicFile, IsWrittenAndReadInAnyOrder) {
+    const TemporaryFolder folder;
+    const auto path = folder.path() / "a";
+    AtomicFile file(path);
+    file.write_at(6, bytes_of("xyz"));
+    file.write_at(0, bytes_of("abc"));
+    file.write_at(1, bytes_of("B"));
+    std::string read(12, '?');
+    file.read_at(0, std::as_writable_bytes(std::span(read)));
+    EXPECT_EQ(read, std::string("aBc\0\0\0xyz\0\0\0", 12));  // holes and what lies beyond the end are zeros
+    file.commit();
+    EXPECT_EQ(text_of(MappedFile(path)), std::string("aBc\0\0\0xyz", 9));
+}
+
 TEST(AtomicFile, ReplacesOnlyOnCommit) {
     const TemporaryFolder folder;
     const auto path = folder.put("a", "old");
