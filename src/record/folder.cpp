@@ -207,7 +207,8 @@ void Folder::check_results() {
     }
 }
 
-// First provenance.json: from then on the folder is no finished run, and a kill in between leaves an unbegun one.
+// provenance.json goes last: it knows what is left to remove when we are killed on the way. Until then the folder is
+// refused as a finished run, because files that it lists are missing.
 void Folder::remove_results() const {
     std::vector<std::string> names;
     try {
@@ -218,12 +219,12 @@ void Folder::remove_results() const {
         names.clear();  // not ours, or damaged: what it lists stays
     }
     std::error_code ignored;
-    std::filesystem::remove(path_ / "provenance.json", ignored);
     for (const std::string& name : names) {
         if (is_plain_name(name)) {
             std::filesystem::remove(path_ / name, ignored);
         }
     }
+    std::filesystem::remove(path_ / "provenance.json", ignored);
     remove_tree(path_ / "work");
     remove_tree(path_ / spent);
 }
