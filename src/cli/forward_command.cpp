@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "core/file.hpp"
 #include "core/json.hpp"
 #include "core/number.hpp"
 #include "core/parallel.hpp"
@@ -241,6 +242,8 @@ ExitCode run(const Flags& flags) {
     const double loss = architecture.has_head ? pass.loss(model::next_tokens(ids), recorder.taps()) : std::nan("");
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!flags.save.empty()) {
+        const std::filesystem::path file = flags.save;
+        remove_abandoned(file.parent_path(), file.filename().string());
         recorder.save(flags.save);
     }
     const Json described = model_json(flags.model, model);

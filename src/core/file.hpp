@@ -60,6 +60,10 @@ class AtomicFile {
     int descriptor_ = -1;
 };
 
+// Deletes what AtomicFiles in `folder` left behind whose process was killed before it could commit; of `name` alone,
+// when one is given. Writers that are still at work keep theirs. Failures are ignored.
+void remove_abandoned(const std::filesystem::path& folder, std::string_view name = {});
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 // Writes everything to an open descriptor; `path` is for the message.
