@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "core/file.hpp"
 #include "core/json.hpp"
 #include "core/number.hpp"
 #include "core/parallel.hpp"
@@ -265,6 +266,8 @@ ExitCode run(const Flags& flags) {
         warn_not_finite(flags.model, model);
     }
     if (!flags.save.empty()) {
+        const std::filesystem::path file = flags.save;
+        remove_abandoned(file.parent_path(), file.filename().string());
         recorder.save(flags.save);
     }
     const Json described = model_json(flags.model, model);

@@ -94,7 +94,7 @@ std::string in_full(const Reproduced& result) {
 Json reproduce_json(const std::vector<Reproduced>& results) {
     Json list = Json::array();
     for (const Reproduced& result : results) {
-        Json row;
+        Json row = Json::object();
         row["id"] = result.claim.id;
         row["statement"] = result.claim.statement;
         row["source"] = result.claim.source;

@@ -85,7 +85,7 @@ Json theory_json(const TheoryOutput& output) {
     Json list = Json::array();
     for (const Predicted& run : output.runs) {
         const Law& law = run.law;
-        Json row;
+        Json row = Json::object();
         row["scheme"] = run.scheme.name;
         row["equation"] = run.scheme.program.text();
         row["initial_velocity"] = run.initial_velocity;
