@@ -4,7 +4,8 @@
 The lists are tools/mutations/MODULE.py, each with two of them: KNOWN was written by someone who knew the tests, BLIND by
 someone who had not seen them. An entry is (name, file, text that occurs exactly once in it, what takes its place).
 
-usage: mutations.py [--from NAME] [NAME|MODULE|FILE...]   all of them, or those named; prints survivors, exit 1 if any
+usage: mutations.py [--own] [NAME|MODULE|FILE...]   all of them, or those named; prints survivors, exit 1 if any;
+                                         --own: asks only the tests of the mistake's own module, which is quick
        mutations.py --check              the lists alone: every text occurs once, and each module has enough; takes a moment
        mutations.py --pick COUNT [SEED]  COUNT of them, chosen by SEED (the commit's hash unless given)
 
@@ -122,9 +123,9 @@ def programs():
     return by_module
 
 
-def runs_for(module, by_module):
+def runs_for(module, by_module, own):
     """What can notice a mistake in a module, as (program, environment): its own tests, then those of its users."""
-    users = [m for m in MAY_INCLUDE if module in closure(m) and m != module]
+    users = [m for m in MAY_INCLUDE if module in closure(m) and m != module and not own]
     users.sort(key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER))
     runs = []
     for user in [module, *users]:
@@ -141,9 +142,9 @@ def build(program):
     return subprocess.run(["ninja", "-C", BUILD, "-j", jobs, program], capture_output=True, text=True)
 
 
-def first_red(module, by_module):
+def first_red(module, by_module, own=False):
     """The first test that fails, or None when all pass."""
-    for program, environment in runs_for(module, by_module):
+    for program, environment in runs_for(module, by_module, own):
         built = build(program)
         if built.returncode != 0:
             return "does not compile\n" + built.stdout[-2000:]
@@ -159,13 +160,13 @@ def first_red(module, by_module):
     return None
 
 
-def try_one(m, by_module):
+def try_one(m, by_module, own):
     """Plants a mistake; returns (whether it was noticed, by what)."""
     source = TREE / m.file
     text = source.read_text()
     source.write_text(text.replace(m.old, m.new))
     try:
-        red = first_red(m.module, by_module)
+        red = first_red(m.module, by_module, own)
     finally:
         source.write_text(text)
     if red is not None and red.startswith("does not compile"):
@@ -183,7 +184,7 @@ def pick(mutations, count, seed):
     return sorted(mutations, key=lambda m: hashlib.sha256(f"{seed} {m.name}".encode()).digest())[:count]
 
 
-def run(chosen, whole):
+def run(chosen, whole, own=False):
     TREE.mkdir(parents=True, exist_ok=True)
     with open(TREE / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -198,7 +199,7 @@ def run(chosen, whole):
         survivors = []
         for m in chosen:
             start = time.monotonic()
-            noticed, red = try_one(m, by_module)
+            noticed, red = try_one(m, by_module, own)
             word = "red" if noticed else "GREEN"
             print(f"{word:6} {time.monotonic() - start:4.0f} s  {m.module:9} {m.name}: {red or 'every test passes'}", flush=True)
             if not noticed:
@@ -216,13 +217,12 @@ def main(arguments):
     if arguments[:1] == ["--pick"]:
         seed = arguments[2] if len(arguments) > 2 else commit()
         return run(pick(mutations, int(arguments[1]), seed), whole=False)
-    if arguments[:1] == ["--from"]:
-        names = [m.name for m in mutations]
-        return run(mutations[names.index(arguments[1]):], whole=False)
+    own = arguments[:1] == ["--own"]
+    arguments = arguments[1:] if own else arguments
     chosen = [m for m in mutations if not arguments or m.name in arguments or m.module in arguments or m.file in arguments]
     if not chosen:
         sys.exit(f"nothing of this name, expected a mistake or one of {', '.join(modules())}")
-    return run(chosen, whole=not arguments)
+    return run(chosen, whole=not arguments, own=own)
 
 
 if __name__ == "__main__":

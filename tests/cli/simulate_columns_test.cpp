@@ -21,7 +21,7 @@ namespace {
 using dynamics::Sample;
 
 const std::string flags =
-    "simulate --scheme pre-ln --tokens 6 --dim 3 --beta 2 --start gaussian --systems 4 --seed 5 --time 400 --samples 7 "
+    "simulate --scheme pre-ln --tokens 6 --dim 3 --beta 2 --start gaussian --systems 4 --seed 5 --time 2e4 --samples 7 "
     "--log-time";
 
 struct Expected {
@@ -37,7 +37,7 @@ Expected expected_run() {
     s.start = dynamics::StartKind::gaussian;
     s.systems = 4;
     s.seed = 5;
-    s.time = 400;
+    s.time = 2e4;
     s.samples = 7;
     s.log_time = true;
     Expected expected;

@@ -2,6 +2,19 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("verdicts-of-corrected-claims-hold", "src/claims/claim.cpp",
+     "as_corrected ? Verdict::holds_corrected : Verdict::fails", "as_corrected ? Verdict::holds : Verdict::fails"),
+    ("slope-error-without-degrees-of-freedom", "src/claims/fit.cpp",
+     "student_quantile(n - 2) * std::sqrt(squares / static_cast<double>(n - 2) / xx)",
+     "student_quantile(n - 2) * std::sqrt(squares / static_cast<double>(n) / xx)"),
+    ("paper-peri-ln-speed-without-radius", "src/claims/paper.cpp",
+     "return x.r * x.length;", "return x.length;"),
+    ("paper-velocity-without-its-two", "src/claims/paper.cpp",
+     "result.rate = 2 * q * (1 - gamma)", "result.rate = q * (1 - gamma)"),
+    ("simpson-weights-swapped", "src/claims/paper.cpp",
+     "(i % 2 == 1 ? 4 : 2) * integrand", "(i % 2 == 1 ? 2 : 4) * integrand"),
+    ("one-token-attends-to-all-but-itself", "src/claims/paper.cpp",
+     "const double weight = std::exp(beta * cosine);", "const double weight = j == k ? 0 : std::exp(beta * cosine);"),
 ]
 
 # Written by someone who had not seen the tests.

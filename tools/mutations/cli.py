@@ -2,6 +2,28 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("theory-json-radius-is-gamma", "src/cli/theory_output.cpp",
+     'row["radius"] = column(run.points, [](const Point& p) { return p.radius; });',
+     'row["radius"] = column(run.points, [](const Point& p) { return p.gamma; });'),
+    ("theory-json-rate-is-p", "src/cli/theory_output.cpp",
+     '{"rate", or_null(law.rate)}', '{"rate", or_null(law.p)}'),
+    ("reproduce-json-verdict-is-the-recorded-one", "src/cli/reproduce_output.cpp",
+     'row["verdict"] = claims::name(result.measurement.verdict);',
+     'row["verdict"] = claims::name(result.claim.expected);'),
+    ("simulate-json-speed-is-energy", "src/cli/simulate_output.cpp",
+     'row["speed"] = column(samples, [](const Sample& s) { return s.speed; });',
+     'row["speed"] = column(samples, [](const Sample& s) { return s.energy; });'),
+    ("simulate-json-low-is-high", "src/cli/simulate_output.cpp",
+     '{"lo", column(samples, [](const Sample& s) { return s.cosine_lo; })}',
+     '{"lo", column(samples, [](const Sample& s) { return s.cosine_hi; })}'),
+    ("csv-variance-is-energy", "src/cli/simulate_folder.cpp",
+     '{"variance", [](const Sample& s) { return s.variance; }}',
+     '{"variance", [](const Sample& s) { return s.energy; }}'),
+    ("trajectory-of-directions", "src/cli/simulate_folder.cpp",
+     "{sample.t, particles.x(), particles.theta()}", "{sample.t, particles.theta(), particles.x()}"),
+    ("radius-figure-shows-largest", "src/cli/simulate_figures.cpp",
+     '"mean |x|", [](const Sample& s) { return s.radius; }',
+     '"mean |x|", [](const Sample& s) { return s.radius_max; }'),
 ]
 
 # Written by someone who had not seen the tests.

@@ -2,6 +2,24 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("normal-with-half-the-variance", "src/core/random.cpp",
+     "std::sqrt(-2.0 * std::log(", "std::sqrt(-1.0 * std::log("),
+    ("odd-normals-repeat-even-ones", "src/core/random.cpp",
+     "return index % 2 == 0 ? even : odd;", "return even;"),
+    ("uniform-reaches-zero", "src/core/random.cpp",
+     "(static_cast<double>(bits >> 12) + 0.5) * 0x1p-52", "static_cast<double>(bits >> 12) * 0x1p-52"),
+    ("bf16-truncates", "src/core/half.hpp",
+     "(bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16", "bits >> 16"),
+    ("haar-without-signs", "src/core/lapack.cpp",
+     "signs[i] = matrix[i * size + i] < 0 ? -1 : 1;", "signs[i] = 1;"),
+    ("remaining-time-is-total-time", "src/core/progress.cpp",
+     "elapsed / share - elapsed", "elapsed / share"),
+    ("inf-is-a-number", "src/core/number.cpp",
+     "!(is_digit(text[first]) || text[first] == '.')", "false"),
+    ("whole-tensor-of-half-floats-as-bf16", "src/core/safetensors.cpp",
+     "tensor.bytes, out, f16_to_float", "tensor.bytes, out, bf16_to_float"),
+    ("overlapping-tensors-accepted", "src/core/safetensors_header.cpp",
+     "if (item->second.begin != position) {", "if (item->second.begin > position) {"),
 ]
 
 # Written by someone who had not seen the tests.

@@ -2,6 +2,31 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("energy-doubled", "src/dynamics/observables.cpp",
+     "-pairs.exponential_sum / (static_cast<double>(n) * static_cast<double>(n))",
+     "-2 * pairs.exponential_sum / (static_cast<double>(n) * static_cast<double>(n))"),
+    ("effective-rank-constant", "src/dynamics/observables.cpp",
+     "return std::exp(entropy);", "return std::exp(0 * entropy);"),
+    ("quantiles-wrong", "src/dynamics/observables.cpp",
+     "sample.cosine_lo = quantile(cosines, 0.05);", "sample.cosine_lo = quantile(cosines, 0.5);"),
+    ("collapse-time-tripled", "src/dynamics/run.cpp",
+     "record_.collapse_time = sample.t;", "record_.collapse_time = 3 * sample.t;"),
+    ("log-time-even-in-time", "src/dynamics/settings.cpp",
+     "t = first * std::pow(end / first, step);", "t = first + (end - first) * step;"),
+    ("speed-with-its-radial-part", "src/dynamics/observables.cpp",
+     "const double part = v[c] - along * x[c];", "const double part = v[c];"),
+    ("variance-over-n-minus-one", "src/dynamics/observables.cpp",
+     "return spread / static_cast<double>(n);", "return spread / static_cast<double>(n - 1);"),
+    ("clusters-of-looser-tokens", "src/dynamics/observables.cpp",
+     "constexpr double cluster_cosine = 1 - 1e-3;", "constexpr double cluster_cosine = 1 - 1e-2;"),
+    ("radius-min-of-everything-is-zero", "src/dynamics/observables.cpp",
+     "sample.radius_min = HUGE_VAL;", "sample.radius_min = 0;"),
+    ("h5md-steps-from-one", "src/dynamics/trajectory.cpp",
+     "steps.push_back(static_cast<long long>(i));", "steps.push_back(static_cast<long long>(i + 1));"),
+    ("cone-twice-as-wide", "src/dynamics/start.cpp",
+     "std::acos(1 - s.cone_delta) / 2", "std::acos(1 - s.cone_delta)"),
+    ("rk4-weights-swapped", "src/dynamics/integrator.cpp",
+     "{1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}};", "{1.0 / 6, 1.0 / 3, 1.0 / 6, 1.0 / 3}};"),
 ]
 
 # Written by someone who had not seen the tests.

@@ -2,6 +2,22 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("loss-counts-every-token", "src/model/loss.cpp",
+     "count += target != no_target ? 1 : 0;", "count += 1;"),
+    ("loss-of-the-same-token", "src/model/pass.cpp",
+     "targets[i] = ids[i + 1];", "targets[i] = ids[i];"),
+    ("positions-from-one", "src/model/pass.cpp",
+     "sum += positions[i * dim + k];", "sum += positions[(i + 1 < tokens_ ? i + 1 : i) * dim + k];"),
+    ("rope-turns-the-wrong-way", "src/model/rope.cpp",
+     "const Real sine = back ? -s[i] : s[i];", "const Real sine = back ? s[i] : -s[i];"),
+    ("yarn-ramp-upside-down", "src/model/rope.cpp",
+     "frequencies[i] *= ramp / rope.factor + (1 - ramp);", "frequencies[i] *= (1 - ramp) / rope.factor + ramp;"),
+    ("rope-also-turns-values", "src/model/sub_layers.cpp",
+     "a.heads + a.kv_heads, a.head_dim, qkv", "a.heads + 2 * a.kv_heads, a.head_dim, qkv"),
+    ("gate-and-up-swapped", "src/model/sub_layers.cpp",
+     "row, row + a.ffn_dim, activated + i * a.ffn_dim", "row + a.ffn_dim, row, activated + i * a.ffn_dim"),
+    ("softmax-gradient-without-scale", "src/model/heads.cpp",
+     "const auto scale = static_cast<Real>(shape.scale);", "const auto scale = Real{1};"),
 ]
 
 # Written by someone who had not seen the tests.

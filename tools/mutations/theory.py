@@ -2,6 +2,18 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("equal-weights-off-by-one", "src/theory/direction.cpp",
+     "return {0, 1 / n};", "return {0, 1 / (n - 1)};"),
+    ("own-weight-with-all-others", "src/theory/direction.cpp",
+     "-std::expm1(-exponent) / (1 + (n - 1) * q)", "-std::expm1(-exponent) / (1 + n * q)"),
+    ("cosine-chart-without-its-square", "src/theory/direction.cpp",
+     "return (2 * e + n) / (e * e + 2 * e + n);", "return (2 * e + n) / (2 * e + n + e);"),
+    ("speed-without-its-two", "src/theory/direction.cpp",
+     "return 2 * (1 + n * value) / size * rate / size;", "return (1 + n * value) / size * rate / size;"),
+    ("time-to-cosine-below-half", "src/theory/solve.cpp",
+     "cosine < 0.5 ? point.gamma >= cosine", "cosine < 0.5 ? point.gamma > 0.5"),
+    ("solutions-in-sorted-order", "src/theory/solve.cpp",
+     "points[i] = track.point();", "points[&i - order.data()] = track.point();"),
 ]
 
 # Written by someone who had not seen the tests.
