@@ -32,7 +32,7 @@ struct Watched {
 };
 
 // Schemes that read out norm(x) or a unit x: theta is x/|x|.
-Watched watched_run(const Settings& settings, const std::string& scheme) {
+Watched watched_run(const Settings& settings, const scheme::Program& program) {
     Watched result;
     Watch watch;
     watch.sampled = [&](const Sample& sample, const Particles& particles) {
@@ -48,8 +48,12 @@ Watched watched_run(const Settings& settings, const std::string& scheme) {
         }
         result.seen.push_back(seen);
     };
-    result.record = run(settings, scheme::find_scheme(scheme).program, watch);
+    result.record = run(settings, program, watch);
     return result;
+}
+
+Watched watched_run(const Settings& settings, const std::string& scheme) {
+    return watched_run(settings, scheme::find_scheme(scheme).program);
 }
 
 void expect_definitions(const Settings& settings, const Watched& watched) {
@@ -174,6 +178,19 @@ TEST(SampleDefinitions, SpeedIsTheTurningPartOfAttentionOverTheSpeedFactor) {
             }
             EXPECT_NEAR(seen.sample.speed, expected, 1e-12) << scheme << " t " << seen.sample.t;
         }
+    }
+}
+
+// A readout that is not normalised moves outwards too; its direction turns as before.
+TEST(SampleDefinitions, SpeedIsThatOfTheDirectionWhenTheReadoutHasALength) {
+    Settings s = small(7, 5);
+    s.start = StartKind::gaussian;
+    for (const Seen& seen : watched_run(s, scheme::Program::parse("x + dt*f(norm(x))")).seen) {
+        double expected = 0;
+        for (const Snapshot& system : seen.systems) {
+            expected += defined_speed(system, s.beta, "pre-ln") / static_cast<double>(s.systems);
+        }
+        EXPECT_NEAR(seen.sample.speed, expected, 1e-12) << " t " << seen.sample.t;
     }
 }
 
