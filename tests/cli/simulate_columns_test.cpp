@@ -59,9 +59,10 @@ std::map<std::string, double> fields(const Sample& s) {
             {"variance", s.variance},
             {"energy", s.energy},
             {"speed", s.speed},
-            {"clusters", s.clusters.value()},
+            {"clusters", s.clusters},
             {"effective_rank", s.effective_rank},
-            {"log_one_minus_cosine", std::log(1 - s.cosine)}};
+            {"one_minus_cosine", s.one_minus_cosine},
+            {"log_one_minus_cosine", std::log(s.one_minus_cosine)}};
 }
 
 TEST(SimulateColumns, OfTheJsonAreTheFieldsOfTheirName) {
@@ -74,7 +75,7 @@ TEST(SimulateColumns, OfTheJsonAreTheFieldsOfTheirName) {
     EXPECT_EQ(run["equation"], "x + dt*f(norm(x)) | norm(x)");
     for (std::size_t i = 0; i < 7; ++i) {
         std::map<std::string, double> shown;
-        for (const char* key : {"t", "variance", "energy", "speed", "clusters", "effective_rank"}) {
+        for (const char* key : {"t", "variance", "energy", "speed", "clusters", "effective_rank", "one_minus_cosine"}) {
             shown[key] = run[key][i];
         }
         shown["cosine"] = run["cosine"]["mean"][i];

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "core/error.hpp"
 #include "core/version.hpp"
 #include "hdf5_file.hpp"
 
@@ -40,7 +41,7 @@ Settings three_tokens() {
 TEST(H5md, HoldsTheNumbersThatWereGiven) {
     const Folder folder;
     const Settings s = three_tokens();
-    const TrajectoryParts parts(folder.path(), "sample-1");
+    const TrajectoryParts parts(folder.path(), "sample-1", {{"seed", "7"}});
     const std::vector<double> times = {0, 0.125, 3.5, 1e22};
     std::vector<double> expected;
     for (std::size_t i = 0; i < times.size(); ++i) {
@@ -73,22 +74,20 @@ TEST(H5md, HoldsTheNumbersThatWereGiven) {
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "t.h5.part"));
 }
 
-TEST(H5md, PartsComeBackAsTheyWereAndAreRemovedTogether) {
+TEST(H5md, PartsComeBackAsTheyWereAndOnlyToTheirOwnRun) {
     const Folder folder;
-    const TrajectoryParts mine(folder.path(), "sample-1");
-    const TrajectoryParts other(folder.path(), "sample-11");
+    const TrajectoryParts mine(folder.path(), "sample-1", {{"seed", "7"}});
     mine.save(0, {0, {1, 2}, {3, 4}});
     mine.save(2, {0.1, {5, 6}, {7, 8}});
-    other.save(0, {0, {9, 9}, {9, 9}});
     const TrajectorySample read = mine.load(2);
     EXPECT_EQ(read.t, 0.1);
     EXPECT_EQ(read.x, (std::vector<double>{5, 6}));
     EXPECT_EQ(read.theta, (std::vector<double>{7, 8}));
+    EXPECT_TRUE(mine.has(0));
     EXPECT_FALSE(mine.has(1));
-    mine.remove_all();
-    EXPECT_FALSE(mine.has(0));
-    EXPECT_FALSE(mine.has(2));
-    EXPECT_TRUE(other.has(0)) << "another run's parts";
+    EXPECT_THROW(TrajectoryParts(folder.path(), "sample-1", {{"seed", "8"}}).load(2), Error);
+    std::filesystem::rename(folder.path() / "sample-1-00002.safetensors", folder.path() / "sample-1-00001.safetensors");
+    EXPECT_THROW(mine.load(1), Error) << "another sample in its place";
 }
 
 }  // namespace
