@@ -75,9 +75,11 @@ double reduced_slope(const TerminalCase& which, const theory::Law& law) {
             return std::abs(*law.p - 0.5) < 0.001 ? -*law.rate : std::nan("");
         case LawKind::power:
             return *law.exponent;
-        default:
-            return std::nan("");
+        case LawKind::frozen:
+        case LawKind::other:
+            break;
     }
+    return std::nan("");
 }
 
 Measurement terminal(const TerminalCase& which, const Context& context) {

@@ -1,0 +1,53 @@
+"""Mistakes planted in src/attention; tools/mutations.py says how."""
+
+# Written by someone who knew the tests.
+KNOWN = [
+    ("softmax-without-its-largest", "src/attention/row_weights.cpp",
+     "s[k] = std::exp(s[k] - largest);", "s[k] = std::exp(s[k]);"),
+    ("sparsemax-keeps-one-too-few", "src/attention/row_weights.cpp",
+     "1 + size * sorted[r] <= sum", "size * sorted[r] <= sum"),
+    ("sigmoid-without-its-bias", "src/attention/row_weights.cpp",
+     "std::exp(std::log(count) - beta * scores[k])", "std::exp(-beta * scores[k])"),
+    ("unnormalized-without-minus-one", "src/attention/row_weights.cpp",
+     "std::exp(beta * (scores[k] - 1)) / static_cast<double>(tokens)",
+     "std::exp(beta * scores[k]) / static_cast<double>(tokens)"),
+    ("bessel-without-alternating-signs", "src/attention/bessel.cpp",
+     "beta < 0 && m % 2 == 1 ? -1 : 1", "1"),
+    ("identity-heads-not-averaged", "src/attention/attention.cpp",
+     "const Real share = 1 / static_cast<Real>(weights.heads);", "const Real share = 1;"),
+    ("one-head-for-different-betas", "src/attention/attention.cpp",
+     "return b == settings.head_betas.front();", "return b >= settings.head_betas.front();"),
+    ("causal-mask-without-itself", "src/attention/reference.cpp",
+     "problem_.mask == Mask::causal ? j + 1 : problem_.tokens",
+     "problem_.mask == Mask::causal ? std::max<std::size_t>(j, 1) : problem_.tokens"),
+    ("ensemble-forgets-the-own-token", "src/attention/ensemble.inl",
+     "for (std::size_t k = j + 1; k < job.tokens; ++k) {", "for (std::size_t k = j + 2; k < job.tokens; ++k) {"),
+    ("energy-of-circle-without-negative-orders", "src/attention/pairs.cpp",
+     "sum += 2 * bessel[m] * (re * re + im * im);", "sum += bessel[m] * (re * re + im * im);"),
+    ("clusters-within-too-short-a-reach", "src/attention/pairs.cpp",
+     "std::sqrt(2 * (1 - level)) * (1 + 1e-9)", "std::sqrt(1 - level)"),
+    ("later-heads-replace-earlier-ones", "src/attention/attention.cpp",
+     "h == 0 ? Real{0} : Real{1}, out", "Real{0}, out"),
+]
+
+# Written by someone who had not seen the tests.
+BLIND = [
+    ("entmax-forgets-half", "src/attention/row_weights.cpp",
+     "scale_and_sort(beta / 2,", "scale_and_sort(beta,"),
+    ("unnormalized-divides-by-allowed", "src/attention/blas_rows.cpp",
+     "- std::log2(static_cast<double>(problem_.tokens))", "- std::log2(count)"),
+    ("causal-sees-one-ahead", "src/attention/general_tiles.inl",
+     "begin + i + 1 < job.tokens ? begin + i + 1 : job.tokens",
+     "begin + i + 1 < job.tokens ? begin + i + 2 : job.tokens"),
+    ("query-key-swapped", "src/attention/attention.cpp",
+     "worker.query.data(), worker.key.data(), worker.value.data()",
+     "worker.key.data(), worker.query.data(), worker.value.data()"),
+    ("consensus-on-circle-has-no-cluster", "src/attention/pairs.cpp",
+     "return std::max<std::size_t>(gaps, 1);", "return gaps;"),
+    ("energy-tiles-counted-once", "src/attention/pairs.cpp",
+     "sum += (row == column ? 1 : 2) * exponential_sum(", "sum += exponential_sum("),
+    ("ssmax-log-base-two", "src/attention/exponent.cpp",
+     "std::log(static_cast<double>(allowed))", "std::log2(static_cast<double>(allowed))"),
+    ("direct-unnormalized-root-squared", "src/attention/direct.cpp",
+     "std::exp2((exponent.shift + exponent.log2_gain) / 2)", "std::exp2(exponent.shift + exponent.log2_gain)"),
+]
