@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "cli/simulate_figures.hpp"
 #include "cli/terminal.hpp"
@@ -90,9 +91,15 @@ std::string describe(const dynamics::Settings& s) {
     return text + fmt::format(", seed {}", s.seed);
 }
 
-std::string simulate_text(const dynamics::Settings& settings, const std::vector<Simulated>& runs,
+std::string simulate_text(const dynamics::Settings& settings, const std::vector<Simulated>& all,
                           const SimulateFolder* folder) {
     std::string text = describe(settings) + "\n\n";
+    std::vector<Simulated> runs;  // an interrupt in its first evaluation leaves a run nothing to show
+    std::copy_if(all.begin(), all.end(), std::back_inserter(runs),
+                 [](const Simulated& run) { return !run.record.samples.empty(); });
+    if (runs.empty()) {
+        return text + "nothing was measured\n";
+    }
     std::vector<std::vector<std::string>> rows;
     for (const Simulated& run : runs) {
         const Sample& first = run.record.samples.front();

@@ -1,12 +1,24 @@
 #include "dynamics/integrator.hpp"
 
+#include <algorithm>
+
 #include "dynamics/bdf.hpp"
 #include "dynamics/runge_kutta.hpp"
 
 namespace flyball::dynamics {
 
+namespace {
+
+// Attention in float is right to about 1e-7; below these a method would follow its rounding in ever smaller steps.
+constexpr double least_float_rtol = 1e-6;
+constexpr double least_float_atol = 1e-8;
+
+}  // namespace
+
 std::unique_ptr<Integrator> make_integrator(const Settings& settings) {
-    const Tolerances tolerances{settings.rtol, settings.atol};
+    const bool single = settings.precision == Precision::f32;
+    const Tolerances tolerances{std::max(settings.rtol, single ? least_float_rtol : 0),
+                                std::max(settings.atol, single ? least_float_atol : 0)};
     switch (settings.method) {
         case Method::euler:
             return std::make_unique<RungeKutta>(euler_table(), settings.dt);

@@ -94,6 +94,18 @@ TEST(Samples, InsideStepsAreWithinTheTolerance) {
     }
 }
 
+TEST(Samples, InFloatTakeAsManyStepsAsTheirRoundingIsWorth) {
+    Settings settings = small();
+    settings.time = 5;
+    const Record exact = simulate(settings, "peri-ln");
+    settings.precision = Precision::f32;
+    const Record rough = simulate(settings, "peri-ln");
+    EXPECT_LT(rough.steps, 2 * exact.steps);
+    for (std::size_t i = 0; i < exact.samples.size(); ++i) {
+        EXPECT_NEAR(rough.samples[i].cosine, exact.samples[i].cosine, 1e-5);
+    }
+}
+
 TEST(Samples, FollowTheClockOverManyDecades) {
     // sqrt-scaling at t is Post-LN at 2 (sqrt(t + 1) - 1), also where the end is far beyond the start.
     Settings settings = small();
