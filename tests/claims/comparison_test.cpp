@@ -13,7 +13,7 @@ namespace {
 TEST(Comparison, ShowsThePairThatAgreesLeast) {
     Comparison relative = Comparison::relative(0.1);
     relative.see(10.5, 10);
-    relative.see(-1.9, -2);
+    relative.see(-1.96, -2);
     relative.see(100.1, 100);
     EXPECT_DOUBLE_EQ(relative.measured(), 10.5);
     EXPECT_DOUBLE_EQ(relative.predicted(), 10);

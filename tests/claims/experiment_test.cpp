@@ -170,6 +170,19 @@ TEST(System, KeepsItsTimeInLongStretches) {
     EXPECT_NEAR(scaled.motion(0).turn[1], post.motion(0).turn[1], 1e-12);
 }
 
+TEST(RandomRows, HaveTheLengthAskedForAndNoPreferredDirection) {
+    const std::size_t n = 4000;
+    const std::vector<double> rows = random_rows(n, 3, 1.5, 5);
+    double mean = 0;
+    for (const double length : lengths_of(rows, 3)) {
+        EXPECT_NEAR(length, 1.5, 1e-14);
+    }
+    for (std::size_t i = 0; i < rows.size(); i += 3) {
+        mean += rows[i] / static_cast<double>(n);
+    }
+    EXPECT_NEAR(mean, 0, 4 * 1.5 / std::sqrt(3.0 * static_cast<double>(n)));  // four standard deviations
+}
+
 TEST(OneMinusCosines, IsTheMeanOverPairsOfEachSystem) {
     // First system: e1, e2, (e1+e2)/sqrt 2; second: three equal tokens.
     const double h = std::sqrt(0.5);
