@@ -230,7 +230,7 @@ Measurement temperature(const Context& context) {
     const std::size_t n = context.size<std::size_t>(16, 64);
     const std::size_t d = 512;
     Comparison symmetric_slope = Comparison::absolute(tolerance);
-    Comparison random_slope = Comparison::absolute(0.04);
+    Comparison random_slope = Comparison::absolute(0.08);
     for (std::size_t i = 0; i < paper_schemes().size(); ++i) {
         context.at(static_cast<double>(i) / 6);
         const scheme::Program program = scheme::find_scheme(paper_schemes()[i]).program;
@@ -258,7 +258,7 @@ Measurement temperature(const Context& context) {
     result.verdict = verdict_of(symmetric_slope.agrees() && random_slope.agrees());
     result.note = fmt::format(
         "slope of log gamma'(0) over beta for e^beta from 50 n up, n = {}, the farthest from -1 of six "
-        "schemes; with random tokens in d = 512 the mean speed has slope {:.3f} (tolerance 0.04)",
+        "schemes; with random tokens in d = 512 the mean speed has slope {:.3f} (tolerance 0.08)",
         n, random_slope.measured());
     return result;
 }
