@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "dynamics/run.hpp"
 #include "scheme/catalogue.hpp"
@@ -61,6 +63,47 @@ TEST(SampleTimes, OfLayersAreWholeLayers) {
     expect_times(s, {0, 12.5, 25, 37.5, 50});
     s.log_time = true;
     expect_times(s, {0, 1.5, 5, 16, 50});
+}
+
+// The one list of fields: each name, and its place in the JSON, stands for the member of that name.
+TEST(SampleFields, AreTheMembersOfTheirName) {
+    const Sample s{.t = 1,
+                   .cosine = 2,
+                   .cosine_lo = 3,
+                   .cosine_hi = 4,
+                   .one_minus_cosine = 5,
+                   .radius = 6,
+                   .radius_min = 7,
+                   .radius_max = 8,
+                   .variance = 9,
+                   .energy = 10,
+                   .speed = 11,
+                   .clusters = 12,
+                   .effective_rank = 13};
+    const std::map<std::string, std::pair<std::string, double>> expected = {
+        {"t", {"t", 1}},
+        {"cosine", {"cosine.mean", 2}},
+        {"cosine_lo", {"cosine.lo", 3}},
+        {"cosine_hi", {"cosine.hi", 4}},
+        {"one_minus_cosine", {"one_minus_cosine", 5}},
+        {"radius", {"radius.mean", 6}},
+        {"radius_min", {"radius.min", 7}},
+        {"radius_max", {"radius.max", 8}},
+        {"variance", {"variance", 9}},
+        {"energy", {"energy", 10}},
+        {"speed", {"speed", 11}},
+        {"clusters", {"clusters", 12}},
+        {"effective_rank", {"effective_rank", 13}},
+        {"log_one_minus_cosine", {"", 1.6094379124341003}},  // log 5
+    };
+    EXPECT_EQ(sample_fields().size(), expected.size()) << "a field without its line here";
+    for (const SampleField& field : sample_fields()) {
+        ASSERT_TRUE(expected.contains(field.name)) << field.name;
+        EXPECT_EQ(field.json == nullptr ? "" : field.json, expected.at(field.name).first);
+        EXPECT_DOUBLE_EQ(field(s), expected.at(field.name).second) << field.name;
+    }
+    EXPECT_EQ(unpack(pack({s, Sample{.t = 2, .clusters = 1}})),
+              (std::vector<Sample>{s, Sample{.t = 2, .clusters = 1}}));
 }
 
 TEST(CollapseTime, IsTheFirstSampleWithAMeanCosineAbove999) {

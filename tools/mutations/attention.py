@@ -28,6 +28,16 @@ KNOWN = [
      "std::sqrt(2 * (1 - level)) * (1 + 1e-9)", "std::sqrt(1 - level)"),
     ("later-heads-replace-earlier-ones", "src/attention/attention.cpp",
      "h == 0 ? Real{0} : Real{1}, out", "Real{0}, out"),
+    ("circle-scores-of-scaled-tokens-forget-the-length", "src/attention/circle.cpp",
+     "bessel_ = scaled_bessel(beta_ * square);", "bessel_ = scaled_bessel(beta_);"),
+    ("circle-sums-forget-the-length", "src/attention/circle.cpp",
+     "length_ * (normalize ? 1 / values[i] : gain)", "(normalize ? 1 / values[i] : gain)"),
+    ("circle-a-fallback-is-not-told", "src/attention/circle.cpp",
+     "fell_back_ = !one_length || too_long;\n        if (fell_back_) {", "if (!one_length || too_long) {"),
+    ("circle-lonely-tokens-of-long-vectors", "src/attention/circle.cpp",
+     "static_cast<Real>(beta_ * log2_e)", "static_cast<Real>(bessel_beta_ * log2_e)"),
+    ("fused-no-look-at-the-stop-flag", "src/attention/fused_tiles.inl",
+     "        check_stop();\n", ""),
 ]
 
 # Written by someone who had not seen the tests.

@@ -23,6 +23,23 @@ KNOWN = [
     ("whole-numbers-rounded", "src/core/number.cpp",
      "if (!real || *real < 0 || *real > exact || *real != std::trunc(*real)) {",
      "if (!real || *real < 0 || *real > exact) {"),
+    ("pipes-are-waited-for", "src/core/file.cpp",
+     "constexpr int open_at_once = O_RDONLY | O_CLOEXEC | O_NONBLOCK;",
+     "constexpr int open_at_once = O_RDONLY | O_CLOEXEC;"),
+    ("a-temporary-file-is-not-removed-when-writing-fails", "src/core/file.cpp",
+     "    if (!temporary_.empty()) {\n        ::unlink(temporary_.c_str());\n    }", ""),
+    ("the-lock-of-a-writer-is-forgotten", "src/core/file.cpp",
+     "    static_cast<void>(::flock(descriptor_, LOCK_EX | LOCK_NB));  // somebody is at work here: see remove_abandoned\n",
+     ""),
+    ("positioned-writes-forget-where-they-were", "src/core/file.cpp",
+     "        offset += static_cast<std::uint64_t>(written);\n", ""),
+    ("a-full-disk-while-syncing-is-ignored", "src/core/file.cpp",
+     "    if (::fsync(descriptor_) != 0) {\n        fail(where, path_, errno, expected);\n    }",
+     "    static_cast<void>(::fsync(descriptor_));"),
+    ("the-areas-of-OpenBLAS-are-not-prepared", "src/core/blas.cpp",
+     "        refused = !can_map(area_bytes + beside_bytes);", "        refused = false;"),
+    ("parallel-threads-do-not-hear-of-the-stop-flag", "src/core/parallel.cpp",
+     "        stop_ = stop_flag;\n", ""),
 ]
 
 # Written by someone who had not seen the tests.

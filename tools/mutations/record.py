@@ -29,8 +29,7 @@ KNOWN = [
     ("folder-results-not-checked", "src/record/folder.cpp",
      "        check_results();\n        finished_ = true;", "        finished_ = true;"),
     ("folder-force-keeps-results", "src/record/folder.cpp",
-     "            std::filesystem::remove(path_ / name, ignored);\n        }\n    }\n    remove_tree(path_ / \"work\");",
-     "            static_cast<void>(name);\n        }\n    }\n    remove_tree(path_ / \"work\");"),
+     "            std::filesystem::remove(path_ / name, ignored);\n", "            static_cast<void>(name);\n"),
     ("folder-force-leaves-the-folder", "src/record/folder.cpp",
      "return !name.empty() && name.find('/') == std::string::npos && name != \".\" && name != \"..\";",
      "return !name.empty();"),
@@ -41,9 +40,11 @@ KNOWN = [
      'if (read_text_file(path_ / "config.toml", largest_text).empty()) {'),
     ("resume-command-unquoted", "src/record/folder.cpp",
      "quoted += c == '\\'' ? std::string(\"'\\\\''\") : std::string(1, c);", "quoted += std::string(1, c);"),
-    ("temporaries-stay", "src/record/folder.cpp",
-     "        std::filesystem::remove(path, ignored);\n    }\n}\n\n// A name",
-     "        static_cast<void>(path);\n    }\n}\n\n// A name"),
+    ("force-forgets-what-was-there", "src/record/folder.cpp",
+     "    std::error_code ignored;\n    for (const std::string& name : names) {",
+     "    std::error_code ignored;\n    std::filesystem::remove(path_ / \"provenance.json\", ignored);\n    for (const std::string& name : names) {"),
+    ("temporaries-of-killed-runs-stay", "src/record/folder.cpp",
+     "    remove_abandoned(path_);\n", ""),
 ]
 
 # Written by someone who had not seen the tests.
