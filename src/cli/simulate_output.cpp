@@ -15,6 +15,24 @@ namespace flyball::cli {
 
 using dynamics::Sample;
 
+namespace {
+
+// Tokens count from 0, as in the arrays.
+Json fusings(const std::vector<dynamics::Fusing>& history) {
+    Json list = Json::array();
+    for (const dynamics::Fusing& fusing : history) {
+        Json entry;
+        entry["t"] = fusing.t;
+        entry["system"] = fusing.system;
+        entry["tokens"] = fusing.tokens;
+        entry["apart"] = fusing.apart;
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+}  // namespace
+
 Json simulate_json(const std::vector<Simulated>& runs) {
     Json list = Json::array();
     for (const Simulated& run : runs) {
@@ -37,6 +55,7 @@ Json simulate_json(const std::vector<Simulated>& runs) {
             group[place.substr(dot == std::string::npos ? 0 : dot + 1)] = std::move(values);
         }
         row["collapse_time"] = run.record.collapse_time ? Json(*run.record.collapse_time) : Json(nullptr);
+        row["fused"] = fusings(run.record.fused);
         row["kernel"] = run.record.kernel;
         row["stats"] = {
             {"steps", run.record.steps}, {"evaluations", run.record.evaluations}, {"seconds", run.record.seconds}};

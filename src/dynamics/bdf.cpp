@@ -54,7 +54,8 @@ class Bdf final : public Integrator {
 
   private:
     void create(std::size_t numbers);
-    void start(double t, const std::vector<double>& y, double end);
+    void start(Motion& motion, double t, const std::vector<double>& y, double end);
+    double first_step(Motion& motion, double t, const std::vector<double>& y, double end);
 
     // C code stands between what throws here and who catches it: exceptions wait in `thrown`.
     struct Bound {
@@ -119,14 +120,45 @@ void Bdf::create(std::size_t numbers) {
     require(CVodeSetErrHandlerFn(memory_, &silent, nullptr), "error handler");
 }
 
-// Starts at order 1, where the step of higher orders would be too long: CVODE finds its own.
-void Bdf::start(double t, const std::vector<double>& y, double end) {
+// A step at which the second term of the Taylor series is within the tolerance, |h^2 y''/2| <= 1, y'' by a difference.
+// CVODE's own search takes no step below 1e-14 of `end`, which is nothing to begin with on the way to 1e100.
+double Bdf::first_step(Motion& motion, double t, const std::vector<double>& y, double end) {
+    std::vector<double> slope(y.size());
+    std::vector<double> moved(y.size());
+    std::vector<double> moved_slope(y.size());
+    motion.velocity(t, y.data(), slope.data());
+    double longest = end - t;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        if (slope[i] != 0) {
+            longest = std::min(longest, (0.1 * std::fabs(y[i]) + tolerances_.atol) / std::fabs(slope[i]));
+        }
+    }
+    double h = 1e-3 * longest;
+    for (int i = 0; i < 3; ++i) {
+        for (std::size_t k = 0; k < y.size(); ++k) {
+            moved[k] = y[k] + h * slope[k];
+        }
+        motion.velocity(t + h, moved.data(), moved_slope.data());
+        double squares = 0;
+        for (std::size_t k = 0; k < y.size(); ++k) {
+            const double scale = tolerances_.atol + tolerances_.rtol * std::fabs(y[k]);
+            const double change = h * (moved_slope[k] - slope[k]) / scale;
+            squares += change * change;
+        }
+        const double error = std::sqrt(squares / static_cast<double>(y.size()));  // of h^2 y''
+        h = std::isfinite(error) ? std::min(longest, h * std::min(1e3, std::sqrt(2 / error))) : 1e-3 * h;
+    }
+    return 0.5 * h;
+}
+
+// Starts at order 1, where the step of higher orders would be too long.
+void Bdf::start(Motion& motion, double t, const std::vector<double>& y, double end) {
     if (y_ == nullptr) {
         create(y.size());
     }
     std::copy(y.begin(), y.end(), N_VGetArrayPointer(y_));
     require(CVodeReInit(memory_, t, y_), "restart");
-    require(CVodeSetInitStep(memory_, 0), "first step");
+    require(CVodeSetInitStep(memory_, first_step(motion, t, y, end)), "first step");
     require(CVodeSetStopTime(memory_, end), "stop time");
     started_ = true;
 }
@@ -136,7 +168,7 @@ Progressed Bdf::step(Motion& motion, StepState& state, std::vector<double>& y, d
     bound_.numbers = y.size();
     bound_.finite = true;
     if (!started_) {
-        start(state.t, y, end);
+        start(motion, state.t, y, end);
     }
     double reached = state.t;
     const int flag = CVode(memory_, end, y_, &reached, CV_ONE_STEP);
@@ -144,9 +176,10 @@ Progressed Bdf::step(Motion& motion, StepState& state, std::vector<double>& y, d
         std::rethrow_exception(std::exchange(bound_.thrown, nullptr));
     }
     const double t = flag == CV_TSTOP_RETURN ? end : reached;
-    if (flag < 0 || !(t > state.t)) {
+    if (flag < 0 || state.standing > most_standing) {
         return bound_.finite ? Progressed::step_underflow : Progressed::not_finite;
     }
+    state.standing = t > state.t ? 0 : state.standing + 1;
     state.t = t;
     CVodeGetCurrentStep(memory_, &state.h);
     ++state.steps;

@@ -16,10 +16,12 @@ record::Seal seal_of(const record::Identity& run) {
 }
 
 void save(const std::filesystem::path& path, const record::Identity& run, const std::vector<Sample>& samples,
-          const std::vector<double>& y, const TensorMetadata& metadata) {
-    const std::vector<double> packed = pack(samples);
-    const std::vector<TensorToWrite> tensors = {tensor("samples", {samples.size(), packed_width()}, packed),
-                                                tensor("y", {y.size()}, y)};
+          const std::vector<double>& y, const std::vector<Fusing>& fused, const TensorMetadata& metadata) {
+    const std::vector<double> packed_samples = pack(samples);
+    const std::vector<double> packed_fusings = packed(fused);
+    const std::vector<TensorToWrite> tensors = {tensor("samples", {samples.size(), packed_width()}, packed_samples),
+                                                tensor("y", {y.size()}, y),
+                                                tensor("fused", {packed_fusings.size()}, packed_fusings)};
     record::write_sealed(path, seal_of(run), tensors, metadata);
 }
 
@@ -46,18 +48,19 @@ record::Identity identity_of(const Settings& settings, const scheme::Program& pr
 }
 
 void save_restart_point(const std::filesystem::path& path, const record::Identity& run, const RestartPoint& point) {
-    save(path, run, point.samples, point.y,
+    save(path, run, point.samples, point.y, point.fused,
          {{"kind", "restart"},
           {"t", format_double(point.step.t)},
           {"h", format_double(point.step.h)},
           {"steps", std::to_string(point.step.steps)},
+          {"standing", std::to_string(point.step.standing)},
           {"next_sample", std::to_string(point.next_sample)},
           {"evaluations", std::to_string(point.evaluations)},
           {"fallbacks", std::to_string(point.fallbacks)}});
 }
 
 void save_record(const std::filesystem::path& path, const record::Identity& run, const Record& record) {
-    save(path, run, record.samples, {},
+    save(path, run, record.samples, {}, record.fused,
          {{"kind", "record"},
           {"outcome", name(record.outcome)},
           {"kernel", record.kernel},
@@ -104,9 +107,10 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
     if (text("kind") == "record") {
         Record record;
         record.samples = samples;
+        record.fused = unpacked_fusings(file.read<double>("fused"));
         bool known = false;
         for (const Outcome outcome : {Outcome::done, Outcome::until, Outcome::diverged, Outcome::nan,
-                                      Outcome::step_underflow, Outcome::radius_zero}) {
+                                      Outcome::step_underflow, Outcome::digits_lost, Outcome::radius_zero}) {
             if (text("outcome") == name(outcome)) {
                 record.outcome = outcome;
                 known = true;
@@ -125,11 +129,12 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
         saved.record = std::move(record);
         return saved;
     }
-    saved.point.step = {number("t"), number("h"), count("steps")};
+    saved.point.step = {number("t"), number("h"), count("steps"), count("standing")};
     saved.point.next_sample = count("next_sample");
     saved.point.evaluations = count("evaluations");
     saved.point.fallbacks = count("fallbacks");
     saved.point.samples = samples;
+    saved.point.fused = unpacked_fusings(file.read<double>("fused"));
     saved.point.y = file.read<double>("y");
     if (saved.point.y.size() != numbers || samples.size() != saved.point.next_sample) {
         fail(path, fmt::format("a state of {} numbers and {} samples", saved.point.y.size(), samples.size()));

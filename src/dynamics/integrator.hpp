@@ -31,9 +31,13 @@ class Motion {
 
 struct StepState {
     double t = 0;
-    double h = 0;           // step to try next; 0: not known yet
-    std::size_t steps = 0;  // accepted so far
+    double h = 0;              // step to try next; 0: not known yet
+    std::size_t steps = 0;     // accepted so far
+    std::size_t standing = 0;  // of these the last, in which t + h was t: two tokens that meet at t = 1e22 take a few
 };
+
+// More than this is no event but a run that does not get on.
+inline constexpr std::size_t most_standing = 10000;
 
 enum class Progressed { stepped, not_finite, step_underflow };
 

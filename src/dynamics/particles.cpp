@@ -30,6 +30,8 @@ attention::Settings attention_settings(const Settings& s) {
     return result;
 }
 
+constexpr std::size_t most_frame_tokens = 4096;  // the frame costs n^2 d, without tiles
+
 }  // namespace
 
 Particles::Particles(const Settings& settings, const scheme::Program& program)
@@ -37,9 +39,15 @@ Particles::Particles(const Settings& settings, const scheme::Program& program)
       program_(program),
       rows_(settings.systems * settings.tokens),
       step_(program, sub_layers_of(settings), rows_, settings.dim),
-      state_(scheme::State<double>::start(program, rows_, settings.dim, start_rows(settings))) {
+      state_(scheme::State<double>::start(program, rows_, settings.dim, start_rows(settings))),
+      groups_(settings.systems, settings.tokens) {
     use_draw(0);
     set_segment(0, settings.final_time());
+    if (settings.tokens <= most_frame_tokens) {
+        frame_ = OwnFrame::make(settings, program,
+                                [this](const double* in, double* out) { sub_layer(SubLayer::attention, in, out); });
+    }
+    slow_ = frame_ != nullptr && settings.time > slow_time && settings.kernel == "auto";
 }
 
 std::size_t Particles::numbers() const {
@@ -108,6 +116,9 @@ void Particles::use_draw(std::size_t draw) {
 }
 
 std::string Particles::kernel() const {
+    if (slow_) {
+        return "own-frame";
+    }
     const std::string& name =
         settings_.precision == Precision::f32 ? attention_float_.front()->kernel() : attention_.front()->kernel();
     return fallbacks_ == 0 ? name
@@ -162,9 +173,17 @@ Environment Particles::ode_environment(double t) const {
 
 void Particles::project(double t) {
     step_.project(ode_environment(t), state_);
+    if (groups_.any()) {
+        groups_.share_directions(state_.streams[0], settings_.dim);
+    }
 }
 
 void Particles::velocity(double t, std::vector<std::vector<double>>& slopes) {
+    if (slow_) {
+        frame_->velocity(ode_environment(t), state_, groups_.leaders(), slopes);
+        ++evaluations_;
+        return;
+    }
     step_.velocity(
         ode_environment(t), state_,
         [this](SubLayer which, const double* in, double* out) { sub_layer(which, in, out); }, slopes);
@@ -193,6 +212,13 @@ Measured Particles::shape() const {
 }
 
 Sample Particles::measure_ode(double t) {
+    if (frame_ != nullptr) {
+        step_.readout(ode_environment(t), state_, readout_);
+        measure::directions(readout_rows(), theta_);
+        ++evaluations_;
+        return measure(shape(), t, theta_, state_.streams[0],
+                       frame_->speed(ode_environment(t), state_, groups_.leaders()));
+    }
     velocity(t, slopes_);
     step_.readout(ode_environment(t), state_, slopes_, readout_, readout_slope_);
     measure::directions(readout_rows(), theta_);

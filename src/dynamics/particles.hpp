@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "attention/attention.hpp"
+#include "dynamics/fusing.hpp"
 #include "dynamics/observables.hpp"
+#include "dynamics/own_frame.hpp"
 #include "dynamics/settings.hpp"
 #include "dynamics/weights.hpp"
 #include "measure/rows.hpp"
@@ -21,6 +23,8 @@ namespace flyball::dynamics {
 class Particles {
   public:
     Particles(const Settings& settings, const scheme::Program& program);
+    Particles(const Particles&) = delete;
+    Particles& operator=(const Particles&) = delete;
 
     const Settings& settings() const { return settings_; }
     const scheme::Program& program() const { return program_; }
@@ -38,6 +42,20 @@ class Particles {
     void velocity(double t, std::vector<std::vector<double>>& slopes);
     void velocity(double t, const double* y, double* slope);  // at N0(y), which becomes the state
     void layer(std::size_t l);
+
+    // Whether velocities come from the tokens' own frames, because the run is so long that slow motion matters: see
+    // own_frame.hpp. Merged tokens are then fused, see fusing.hpp.
+    bool slow() const { return slow_; }
+    // After an accepted step of length h: tokens that the run can no longer
+    // tell apart become one direction. True when that happened; velocities before and after differ then.
+    bool fuse(double t, double h);
+    const std::vector<Fusing>& fusings() const { return groups_.history(); }
+    void set_fusings(std::vector<Fusing> history) { groups_.set_history(std::move(history)); }
+
+    // Whether rounding alone may have turned a token noticeably by now, while its own motion is too slow to be seen.
+    // Costs an evaluation; may_lose_digits is false, for nothing, as long as t is small.
+    bool may_lose_digits(double t) const;
+    bool digits_lost(double t);
 
     Sample measure_ode(double t);
     double observe_ode(double t, const SampleField& field);  // one observable, as cheaply as it can be had
@@ -60,6 +78,8 @@ class Particles {
     void use_draw(std::size_t draw);
     Measured shape() const;
     measure::Rows readout_rows() const { return {readout_.data(), rows_, settings_.dim}; }
+    void doubt(double t, Values& doubt, Values& speed);
+    bool at_consensus(std::size_t system);
 
     Settings settings_;
     scheme::Program program_;
@@ -81,6 +101,9 @@ class Particles {
     std::vector<std::vector<double>> slopes_;
     std::size_t evaluations_ = 0;
     std::size_t fallbacks_ = 0;
+    std::unique_ptr<OwnFrame> frame_;  // where the equation and the settings allow it
+    bool slow_ = false;                // velocities come from frame_; otherwise only measured speeds do
+    Groups groups_;
 };
 
 }  // namespace flyball::dynamics

@@ -43,6 +43,7 @@ Record Runner::run(const std::optional<RestartPoint>& from) {
     record_.kernel = particles_.kernel();
     record_.steps = step_.steps;
     record_.evaluations = particles_.evaluations();
+    record_.fused = particles_.fusings();
     record_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     for (const Sample& sample : record_.samples) {
         if (!record_.collapse_time && sample.cosine > collapsed_cosine) {
@@ -59,12 +60,13 @@ void Runner::take_up(const RestartPoint& from) {
     step_ = from.step;
     next_sample_ = from.next_sample;
     record_.samples = from.samples;
+    particles_.set_fusings(from.fused);
 }
 
 void Runner::offer_restart_point() {
     if (watch_.restart_point) {
-        watch_.restart_point(
-            {step_, next_sample_, particles_.evaluations(), particles_.fallbacks(), y_, record_.samples});
+        watch_.restart_point({step_, next_sample_, particles_.evaluations(), particles_.fallbacks(), y_,
+                              record_.samples, particles_.fusings()});
     }
 }
 
@@ -174,6 +176,8 @@ const char* name(Outcome outcome) {
             return "nan";
         case Outcome::step_underflow:
             return "step-underflow";
+        case Outcome::digits_lost:
+            return "digits-lost";
         case Outcome::radius_zero:
             return "radius-zero";
         case Outcome::interrupted:

@@ -17,7 +17,7 @@
 
 namespace flyball::dynamics {
 
-enum class Outcome { done, until, diverged, nan, step_underflow, radius_zero, interrupted };
+enum class Outcome { done, until, diverged, nan, step_underflow, digits_lost, radius_zero, interrupted };
 const char* name(Outcome outcome);
 
 struct Record {
@@ -27,6 +27,7 @@ struct Record {
     std::size_t steps = 0;
     std::size_t evaluations = 0;
     double seconds = 0;
+    std::vector<Fusing> fused;            // tokens that became one direction, in the order of time
     std::optional<double> collapse_time;  // when the mean cosine first exceeds 0.999
 };
 
@@ -39,6 +40,7 @@ struct RestartPoint {
     std::size_t fallbacks = 0;
     std::vector<double> y;  // all streams
     std::vector<Sample> samples;
+    std::vector<Fusing> fused;
 };
 
 struct Watch {

@@ -74,7 +74,16 @@ void Runner::run_piece(const Piece& piece, Integrator& integrator, Motion& motio
             return end(progressed == Progressed::not_finite ? Outcome::nan : Outcome::step_underflow);
         }
         give_forecast();
+        if (particles_.may_lose_digits(step_.t)) {
+            particles_.copy_from(y_.data());
+            if (particles_.digits_lost(step_.t)) {
+                return end(Outcome::digits_lost);
+            }
+        }
         look_inside(before, integrator, motion);
+        if (particles_.slow() && !ended_) {
+            fuse(integrator);
+        }
         if (step_.t == piece.end || step_.steps % restart_every_ == 0) {
             integrator.forget();
             if (!ended_ && step_.t < settings_.time) {
@@ -82,6 +91,15 @@ void Runner::run_piece(const Piece& piece, Integrator& integrator, Motion& motio
             }
         }
         report_progress(step_.t / settings_.time);
+    }
+}
+
+// Tokens that have merged become one direction: what the integrator knows of their motion is then out of date.
+void Runner::fuse(Integrator& integrator) {
+    particles_.copy_from(y_.data());
+    if (particles_.fuse(step_.t, step_.h > 0 ? step_.h : settings_.dt)) {
+        particles_.copy_to(y_.data());
+        integrator.forget();
     }
 }
 
@@ -101,6 +119,12 @@ double Runner::observed(double t) {
 
 // Samples in (before, step_.t], and the first sight of the event: at one of them or at the end of the step.
 void Runner::look_inside(double before, Integrator& integrator, Motion& motion) {
+    if (settings_.until && before == step_.t) {  // t stands still while two tokens meet at t = 1e22
+        place(step_.t, integrator, motion);
+        if (settings_.until->holds(observed(step_.t))) {
+            return end_at_event(before, step_.t, integrator, motion);
+        }
+    }
     for (double seen = before; seen < step_.t && !ended_;) {
         const bool due = next_sample_ < times_.size() && times_[next_sample_] <= step_.t;
         if (!due && !settings_.until) {

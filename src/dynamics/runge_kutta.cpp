@@ -97,6 +97,7 @@ void RungeKutta::stages(Motion& motion, double t, double h, std::vector<double>&
 void RungeKutta::accept(Motion& motion, StepState& state, std::vector<double>& y, double h, double t_after) {
     h_ = h;
     t_after_ = t_after;
+    state.standing = t_after > state.t ? 0 : state.standing + 1;
     state.t = t_after;
     ++state.steps;
     motion.project(t_after, y.data());
@@ -209,7 +210,7 @@ Progressed RungeKutta::chosen_step(Motion& motion, StepState& state, std::vector
         // Two steps of equal size rather than a whole one and a crumb.
         const bool last = 1.01 * wanted >= remaining;
         const double h = last ? remaining : 2 * wanted > remaining ? remaining / 2 : wanted;
-        if (!last && !(state.t + h > state.t)) {
+        if (!(h > 0) || state.standing > most_standing) {
             break;
         }
         stages(motion, state.t, h, y);

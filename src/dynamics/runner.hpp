@@ -22,6 +22,7 @@ class Runner {
     void run_ode();
     void run_piece(const Piece& piece, Integrator& integrator, Motion& motion);
     void look_inside(double before, Integrator& integrator, Motion& motion);
+    void fuse(Integrator& integrator);
     void place(double t, Integrator& integrator, Motion& motion);
     void end_at_event(double before, double t, Integrator& integrator, Motion& motion);
     double observed(double t);

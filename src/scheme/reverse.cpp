@@ -28,7 +28,7 @@ void ReverseStep<Real>::forward(const Environment& env, const std::vector<const 
         machine_.clear();
         machine_.emplace_back(part_ == ReversePart::block ? lower_block(program_, sub_layers_, decisions)
                                                           : lower_readout(program_, decisions),
-                              rows_, dim_);
+                              rows_, dim_, dim_);
         coefficient_learned_.clear();
         for (const ExpressionPtr& coefficient : machine_[0].code().coefficients) {
             coefficient_learned_.push_back(has_learned(*coefficient));

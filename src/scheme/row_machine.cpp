@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cmath>
 #include <cstring>
 
 namespace flyball::scheme {
@@ -81,10 +82,11 @@ RowLayout::RowLayout(const Code& code)
 }
 
 template <class Real>
-RowMachine<Real>::RowMachine(Code code, std::size_t rows, std::size_t dim)
+RowMachine<Real>::RowMachine(Code code, std::size_t rows, std::size_t dim, std::size_t space)
     : code_(std::move(code)),
       rows_(rows),
       dim_(dim),
+      rms_gain_(space == dim ? 0 : dim, static_cast<Real>(std::sqrt(static_cast<double>(space)))),
       layout_(code_),
       kernels_(row_kernels<Real>()),
       wide_(index(layout_.wide_slots)),
@@ -168,6 +170,10 @@ RowMap<Real> RowMachine<Real>::map_of(const Instruction& instruction, const std:
     }
     RowMap<Real> map;
     map.function = row_function(instruction.function);
+    if (map.function == RowFunction::rms && !rms_gain_.empty()) {  // rms(x) = sqrt(space) x/|x|
+        map.function = RowFunction::sphere;
+        map.gain = rms_gain_.data();
+    }
     return map;
 }
 

@@ -57,7 +57,9 @@ struct RowTarget {
 template <class Real>
 class RowMachine {
   public:
-    RowMachine(Code code, std::size_t rows, std::size_t dim);
+    // `space` is the dimension that rms divides by, where rows are not written in dim ambient coordinates (see
+    // RowStep).
+    RowMachine(Code code, std::size_t rows, std::size_t dim, std::size_t space);
 
     const Code& code() const { return code_; }
     const RowLayout& layout() const { return layout_; }
@@ -95,6 +97,7 @@ class RowMachine {
     Code code_;
     std::size_t rows_;
     std::size_t dim_;
+    std::vector<Real> rms_gain_;  // [dim] of sqrt(space), or empty: rms by its own kernel
     RowLayout layout_;
     const RowKernels<Real>& kernels_;
     std::vector<Coefficient> coefficients_;

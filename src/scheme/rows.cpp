@@ -49,7 +49,12 @@ State<Real> State<Real>::start(const Program& program, std::size_t rows, std::si
 
 template <class Real>
 RowStep<Real>::RowStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim)
-    : program_(program), sub_layers_(sub_layers), rows_(rows), dim_(dim) {}
+    : RowStep(program, sub_layers, rows, dim, dim) {}
+
+template <class Real>
+RowStep<Real>::RowStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim,
+                       std::size_t space)
+    : program_(program), sub_layers_(sub_layers), rows_(rows), dim_(dim), space_(space) {}
 
 template <class Real>
 RowMachine<Real>& RowStep<Real>::block_machine(const Environment& env) {
@@ -59,7 +64,8 @@ RowMachine<Real>& RowStep<Real>::block_machine(const Environment& env) {
             return variant.machine;
         }
     }
-    blocks_.push_back({decisions, RowMachine<Real>(lower_block(program_, sub_layers_, decisions), rows_, dim_)});
+    blocks_.push_back(
+        {decisions, RowMachine<Real>(lower_block(program_, sub_layers_, decisions), rows_, dim_, space_)});
     return blocks_.back().machine;
 }
 
@@ -71,7 +77,7 @@ RowMachine<Real>& RowStep<Real>::readout_machine(const Environment& env) {
             return variant.machine;
         }
     }
-    readouts_.push_back({decisions, RowMachine<Real>(lower_readout(program_, decisions), rows_, dim_)});
+    readouts_.push_back({decisions, RowMachine<Real>(lower_readout(program_, decisions), rows_, dim_, space_)});
     return readouts_.back().machine;
 }
 

@@ -35,6 +35,10 @@ template <class Real>
 class RowStep {
   public:
     RowStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim);
+    // The same for rows that are written in `dim` orthonormal coordinates of the caller's choice, another choice for
+    // every row, of vectors that live in R^space: sums, unit and rms do not care. A program that does (plane_problem
+    // says so: ln, tanh, an added channel) must not be given.
+    RowStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim, std::size_t space);
 
     void layer(const Environment& env, State<Real>& state, SubLayerFunction<Real> f,
                const BlockParameters<Real>& parameters = {});
@@ -66,6 +70,7 @@ class RowStep {
     SubLayers sub_layers_;
     std::size_t rows_;
     std::size_t dim_;
+    std::size_t space_;
     std::deque<Variant> blocks_;
     std::deque<Variant> readouts_;
     std::vector<std::vector<Real>> middle_primal_;  // between S and N0

@@ -1,0 +1,368 @@
+#include "dynamics/own_frame.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "measure/rows.hpp"
+#include "scheme/plane.hpp"
+
+namespace flyball::dynamics {
+
+using measure::dot;
+using measure::length;
+using scheme::Environment;
+using scheme::State;
+using scheme::SubLayer;
+
+namespace {
+
+constexpr double shake = 0x1p-20;       // relative size of the disturbance that `doubt` is measured with
+constexpr double rounding = 0x1p-51;    // of a kernel in ambient coordinates, relative to |A|
+constexpr double least_probe = 1e-150;  // its square is still a number
+
+// (along, across) of an ambient vector.
+void split(const double* y, const double* theta, std::size_t dim, double* out) {
+    out[0] = dot(y, theta, dim);
+    for (std::size_t c = 0; c < dim; ++c) {
+        out[1 + c] = y[c] - out[0] * theta[c];
+    }
+}
+
+void join(const double* parts, const double* theta, std::size_t dim, double* y) {
+    for (std::size_t c = 0; c < dim; ++c) {
+        y[c] = parts[0] * theta[c] + parts[1 + c];
+    }
+}
+
+// A sign that looks random, the same in every run.
+double sign_of(std::size_t i) {
+    return (i * 0x9e3779b97f4a7c15ULL >> 40 & 1U) == 0 ? 1.0 : -1.0;
+}
+
+// Equations decide between whole vectors by time; every decision that a run may meet has to keep to whole vectors.
+bool keeps_to_whole_vectors(const scheme::Program& program, const Settings& s) {
+    constexpr int probes = 256;
+    for (int i = 0; i <= probes; ++i) {
+        const double share = static_cast<double>(i) / probes;
+        for (const double t : {share * s.time, std::pow(s.time, share), std::pow(s.time, -share)}) {
+            if (scheme::plane_problem(program, Environment::ode(std::min(t, s.time), s.time, s.tokens, s.dim))) {
+                return false;
+            }
+        }
+        if (program.conditions().empty()) {
+            break;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::unique_ptr<OwnFrame> OwnFrame::make(const Settings& s, const scheme::Program& program, Ambient ambient) {
+    const bool applies = !s.layers && s.weights == WeightKind::identity && s.ffn_width == 0 &&
+                         s.precision == Precision::f64 && keeps_to_whole_vectors(program, s);
+    return applies ? std::unique_ptr<OwnFrame>(new OwnFrame(s, program, std::move(ambient))) : nullptr;
+}
+
+OwnFrame::OwnFrame(const Settings& s, const scheme::Program& program, Ambient ambient)
+    : rows_(s.systems * s.tokens),
+      dim_(s.dim),
+      causal_(s.causal),
+      shape_{s.systems, s.tokens, s.dim},
+      ambient_(std::move(ambient)),
+      step_(program, scheme::SubLayers::attention_only, rows_, s.dim + 1, s.dim) {
+    attention_.kind = attention::kind_from_name(s.attention);
+    attention_.mask = s.causal ? attention::Mask::causal : attention::Mask::none;
+    attention_.beta = s.beta;
+}
+
+void OwnFrame::load(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader) {
+    const std::size_t wide = dim_ + 1;
+    theta_.resize(rows_ * dim_);
+    framed_.rows = rows_;
+    framed_.dim = wide;
+    framed_.streams.assign(state.streams.size(), Values(rows_ * wide, 0.0));
+    framed_.embedding.resize(rows_ * wide);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        const double* x = state.streams[0].data() + row * dim_;
+        const double radius = length(x, dim_);
+        double* theta = theta_.data() + row * dim_;
+        if (leader[row] == row) {
+            for (std::size_t c = 0; c < dim_; ++c) {
+                theta[c] = radius == 0 ? 0 : x[c] / radius;
+            }
+        } else {  // leaders come first
+            std::copy_n(theta_.data() + leader[row] * dim_, dim_, theta);
+        }
+        framed_.streams[0][row * wide] = radius;
+        for (std::size_t i = 1; i < state.streams.size(); ++i) {
+            split(state.streams[i].data() + row * dim_, theta, dim_, framed_.streams[i].data() + row * wide);
+        }
+        split(state.embedding.data() + row * dim_, theta, dim_, framed_.embedding.data() + row * wide);
+    }
+    // Where N0 gives x the same length whatever it was, that length has no velocity; 1 - u u, which says so too, is a
+    // rounding error instead of zero, and steps of 10^20 would carry it away.
+    State<double> doubled = framed_;
+    for (std::size_t row = 0; row < rows_; ++row) {
+        doubled.streams[0][row * wide] *= 2;
+    }
+    step_.project(env, framed_);
+    step_.project(env, doubled);
+    fixed_.resize(rows_);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        const double once = framed_.streams[0][row * wide];
+        fixed_[row] = std::fabs(doubled.streams[0][row * wide] - once) <= 1e-9 * std::fabs(once);
+    }
+}
+
+void OwnFrame::attend(const double* in, double* out) {
+    const std::size_t wide = dim_ + 1;
+    ++attention_calls_;
+    bool parallel = true;
+    for (std::size_t row = 0; row < rows_ && parallel; ++row) {
+        parallel = std::all_of(in + row * wide + 1, in + (row + 1) * wide, [](double part) { return part == 0; });
+    }
+    if (parallel) {
+        scale_.resize(rows_);
+        along_.resize(rows_);
+        across_.resize(rows_ * dim_);
+        log_divisor_.resize(rows_);
+        tie_.resize(rows_);
+        for (std::size_t row = 0; row < rows_; ++row) {
+            scale_[row] = in[row * wide];
+        }
+        attention::OwnFrameResult result{along_.data(), across_.data(), log_divisor_.data(),
+                                         group_.empty() ? nullptr : tie_.data()};
+        attention::attend_in_own_frame(shape_, attention_, theta_.data(), scale_.data(), group_.data(), result);
+        for (std::size_t row = 0; row < rows_; ++row) {
+            out[row * wide] = along_[row];
+            std::copy_n(across_.data() + row * dim_, dim_, out + row * wide + 1);
+        }
+        return;
+    }
+    exact_ = false;
+    ambient_in_.resize(rows_ * dim_);
+    ambient_out_.resize(rows_ * dim_);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        join(in + row * wide, theta_.data() + row * dim_, dim_, ambient_in_.data() + row * dim_);
+    }
+    ambient_(ambient_in_.data(), ambient_out_.data());
+    for (std::size_t row = 0; row < rows_; ++row) {
+        split(ambient_out_.data() + row * dim_, theta_.data() + row * dim_, dim_, out + row * wide);
+    }
+}
+
+// whole: f itself. probe: the same length along, and a part across of the same length in one known direction, which
+// tells what the scheme makes of it. shaken: f with the rounding errors that it may have, made large.
+void OwnFrame::answer(Answer kind, const double* in, double* out) {
+    const std::size_t wide = dim_ + 1;
+    if (kind == Answer::whole) {
+        attend(in, out);
+        heard_.emplace_back(out, out + rows_ * wide);
+        return;
+    }
+    const Values& heard = heard_[replayed_++];
+    std::copy(heard.begin(), heard.end(), out);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        double* to = out + row * wide;
+        if (kind == Answer::probe) {
+            const double size = std::max(length(to + 1, dim_), least_probe);
+            std::fill_n(to + 1, dim_, 0.0);
+            to[1] = size;
+        } else if (!exact_) {
+            const double size = length(to, wide);
+            for (std::size_t c = 0; c < wide; ++c) {
+                to[c] += shake * size * sign_of(row * wide + c);
+            }
+        }
+    }
+}
+
+void OwnFrame::evaluate(const Environment& env, Answer kind) {
+    if (kind == Answer::whole) {
+        heard_.clear();
+        exact_ = true;
+    }
+    replayed_ = 0;
+    step_.velocity(
+        env, framed_, [&](SubLayer, const double* in, double* out) { answer(kind, in, out); }, slopes_);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        if (fixed_[row]) {
+            slopes_[0][row * (dim_ + 1)] = 0;
+        }
+    }
+}
+
+void OwnFrame::turn_of(Values& turn) const {
+    const std::size_t wide = dim_ + 1;
+    turn.resize(rows_ * dim_);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        const double radius = framed_.streams[0][row * wide];
+        for (std::size_t c = 0; c < dim_; ++c) {
+            turn[row * dim_ + c] = radius == 0 ? 0 : slopes_[0][row * wide + 1 + c] / radius;
+        }
+    }
+}
+
+// theta'_j = answers_j across_j: the 1/s_j of the scheme, found by asking with a vector of the same length.
+void OwnFrame::find_answers(const Environment& env) {
+    const std::vector<Values> kept = slopes_;
+    evaluate(env, Answer::probe);
+    answers_.resize(rows_);
+    Values turn;
+    turn_of(turn);
+    const Values& last = heard_.back();
+    for (std::size_t row = 0; row < rows_; ++row) {
+        const double asked = std::max(length(last.data() + row * (dim_ + 1) + 1, dim_), least_probe);
+        answers_[row] = std::fabs(turn[row * dim_]) / asked;
+    }
+    slopes_ = kept;
+}
+
+// Tokens of one direction turn each other by w_jk c_k (theta_k - theta_j)/s_j. With w_jk = S_jk/D_j and S symmetric,
+// the weights l_j = s_j D_j c_j make these forces cancel in pairs, l_j w_jk c_k/s_j = c_j S_jk c_k: what remains is the
+// motion of the group,
+//
+//     theta' = sum_j l_j theta'_j / sum_j l_j.
+//
+// Under the causal mask forces have no opposite: the first token of a group turns by itself and the others follow it.
+void OwnFrame::share(const std::vector<std::size_t>& leader, Values& turn) const {
+    Values top(rows_, -std::numeric_limits<double>::infinity());
+    Values weight(rows_, 0.0);
+    Values sum(rows_ * dim_, 0.0);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        top[leader[row]] = std::max(top[leader[row]], log_divisor_[row]);
+    }
+    for (std::size_t row = 0; row < rows_; ++row) {
+        const std::size_t first = leader[row];
+        if (causal_ ? first != row : answers_[row] == 0) {
+            continue;
+        }
+        const double l =
+            causal_ ? 1 : std::exp(log_divisor_[row] - top[first]) * std::fabs(scale_[row]) / answers_[row];
+        weight[first] += l;
+        for (std::size_t c = 0; c < dim_; ++c) {
+            sum[first * dim_ + c] += l * turn[row * dim_ + c];
+        }
+    }
+    for (std::size_t row = 0; row < rows_; ++row) {
+        const std::size_t first = leader[row];
+        for (std::size_t c = 0; c < dim_; ++c) {
+            turn[row * dim_ + c] = weight[first] == 0 ? 0 : sum[first * dim_ + c] / weight[first];
+        }
+    }
+}
+
+void OwnFrame::velocity(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
+                        std::vector<Values>& slopes) {
+    const std::size_t wide = dim_ + 1;
+    load(env, state, leader);
+    group_.clear();
+    evaluate(env, Answer::whole);
+    bool grouped = false;
+    for (std::size_t row = 0; row < rows_; ++row) {
+        grouped = grouped || leader[row] != row;
+    }
+    if (grouped && exact_) {
+        find_answers(env);
+        Values turn;
+        turn_of(turn);
+        share(leader, turn);
+        for (std::size_t row = 0; row < rows_; ++row) {
+            const double radius = framed_.streams[0][row * wide];
+            for (std::size_t c = 0; c < dim_; ++c) {
+                slopes_[0][row * wide + 1 + c] = radius * turn[row * dim_ + c];
+            }
+        }
+    }
+    slopes.resize(slopes_.size());
+    for (std::size_t i = 0; i < slopes.size(); ++i) {
+        slopes[i].resize(rows_ * dim_);
+        for (std::size_t row = 0; row < rows_; ++row) {
+            join(slopes_[i].data() + row * wide, theta_.data() + row * dim_, dim_, slopes[i].data() + row * dim_);
+        }
+    }
+}
+
+double OwnFrame::speed(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader) {
+    const std::size_t wide = dim_ + 1;
+    std::vector<Values> ambient;
+    velocity(env, state, leader, ambient);  // leaves slopes_
+    Values out;
+    Values slope;
+    step_.readout(env, framed_, slopes_, out, slope);
+    double sum = 0;
+    for (std::size_t row = 0; row < rows_; ++row) {
+        const double* y = out.data() + row * wide;
+        double* v = slope.data() + row * wide;
+        const double squares = dot(y, y, wide);
+        if (squares == 0) {
+            continue;
+        }
+        const double along = dot(y, v, wide) / squares;
+        for (std::size_t c = 0; c < wide; ++c) {
+            v[c] -= along * y[c];
+        }
+        // A readout that is a multiple of theta has nothing across: what is left along it is rounding.
+        const bool parallel = std::all_of(y + 1, y + wide, [](double part) { return part == 0; });
+        sum += (parallel ? length(v + 1, dim_) : length(v, wide)) / std::sqrt(squares);
+    }
+    return sum / static_cast<double>(rows_);
+}
+
+void OwnFrame::motion(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
+                      const std::vector<std::size_t>& group, Motion& motion) {
+    load(env, state, leader);
+    group_ = group;
+    evaluate(env, Answer::whole);
+    group_.clear();
+    motion.theta = theta_;
+    turn_of(motion.turn);
+    motion.rate.assign(rows_, 0.0);
+    if (exact_) {
+        find_answers(env);
+        for (std::size_t row = 0; row < rows_; ++row) {
+            motion.rate[row] = answers_[row] * tie_[row];
+        }
+    }
+}
+
+void OwnFrame::doubt(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
+                     Values& doubt, Values& speed) {
+    const std::size_t wide = dim_ + 1;
+    std::vector<Values> ambient;
+    velocity(env, state, leader, ambient);
+    Values turn;
+    Values shaken;
+    turn_of(turn);
+    evaluate(env, Answer::whole);  // without the sharing of groups
+    Values alone;
+    turn_of(alone);
+    const auto disturb = [&](Values& rows) {
+        for (std::size_t row = 0; row < rows_; ++row) {
+            double* y = rows.data() + row * wide;
+            const double size = length(y, wide);
+            for (std::size_t c = 0; c < wide; ++c) {
+                y[c] += shake * size * sign_of(7 + row * wide + c);
+            }
+        }
+    };
+    for (std::size_t i = 1; i < framed_.streams.size(); ++i) {
+        disturb(framed_.streams[i]);
+    }
+    disturb(framed_.embedding);
+    evaluate(env, Answer::shaken);
+    turn_of(shaken);
+    doubt.resize(rows_);
+    speed.resize(rows_);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        for (std::size_t c = 0; c < dim_; ++c) {
+            shaken[row * dim_ + c] -= alone[row * dim_ + c];
+        }
+        doubt[row] = length(shaken.data() + row * dim_, dim_) * (rounding / shake);
+        speed[row] = length(turn.data() + row * dim_, dim_);
+    }
+}
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,146 @@
+// Particles in runs so long that slow motion matters: tokens that merge, and digits that run out.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "dynamics/particles.hpp"
+
+namespace flyball::dynamics {
+
+using scheme::SubLayer;
+
+namespace {
+
+constexpr double rounding_double = 0x1p-51;  // of an attention kernel, relative to |A|
+constexpr double rounding_single = 0x1p-22;
+constexpr double shake = 0x1p-20;          // size of a disturbance that rounding errors are compared with
+constexpr double noticeable = 1e-4;        // a turn, in radians
+constexpr double fastest = 10;             // turns a unit of time that an equation makes of |A| = 1
+constexpr double seen = 100;               // a speed this many times its doubt is right to one per cent
+constexpr double consensus_cosine = 1e-6;  // below one: nothing is left to happen
+
+// |theta'| of a row x with velocity v.
+double turn_of(const double* x, const double* v, std::size_t dim) {
+    double squares = 0;
+    double along = 0;
+    for (std::size_t c = 0; c < dim; ++c) {
+        squares += x[c] * x[c];
+        along += x[c] * v[c];
+    }
+    double across = 0;
+    for (std::size_t c = 0; squares > 0 && c < dim; ++c) {
+        const double part = v[c] - along / squares * x[c];
+        across += part * part;
+    }
+    return squares > 0 ? std::sqrt(across / squares) : 0;
+}
+
+constexpr double least_fusing = 1e-14;
+constexpr double most_fusing = 1e-8;
+
+}  // namespace
+
+bool Particles::fuse(double t, double h) {
+    if (!slow_) {
+        return false;
+    }
+    Values theta;
+    measure::directions({state_.streams[0].data(), rows_, settings_.dim}, theta);
+    const double tolerance = std::clamp(settings_.rtol, least_fusing, most_fusing);
+    const bool fused = groups_.update(
+        t, h, tolerance, settings_.dim, theta, [&](const std::vector<std::size_t>& group, Groups::Moved& moved) {
+            ++evaluations_;
+            frame_->motion(ode_environment(t), state_, groups_.leaders(), group, moved.alone);
+            moved.shared = moved.alone.turn;
+            if (groups_.any()) {
+                frame_->share(groups_.leaders(), moved.shared);
+            }
+        });
+    if (fused) {
+        groups_.share_directions(state_.streams[0], settings_.dim);
+    }
+    return fused;
+}
+
+// What rounding does to the turn of a token, in ambient coordinates: outputs of the sub-layers and streams beside x are
+// right to `rounding` of their length, and a disturbance of that kind, made large, shows what the equation makes of it.
+void Particles::doubt(double t, Values& doubt, Values& speed) {
+    const scheme::Environment env = ode_environment(t);
+    if (slow_) {
+        frame_->doubt(env, state_, groups_.leaders(), doubt, speed);
+        ++evaluations_;
+        return;
+    }
+    const std::size_t dim = settings_.dim;
+    const auto disturb = [&](Values& rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i] *= 1 + (i * 0x9e3779b97f4a7c15ULL >> 40 & 1U ? shake : -shake);
+        }
+    };
+    std::vector<Values> heard;
+    std::vector<Values> slopes;
+    const auto listen = [&](SubLayer which, const double* in, double* out) {
+        sub_layer(which, in, out);
+        heard.emplace_back(out, out + rows_ * dim);
+        disturb(heard.back());
+    };
+    step_.velocity(env, state_, listen, slopes);
+    scheme::State<double> disturbed = state_;
+    for (std::size_t i = 1; i < disturbed.streams.size(); ++i) {
+        disturb(disturbed.streams[i]);
+    }
+    disturb(disturbed.embedding);
+    std::size_t call = 0;
+    std::vector<Values> shaken;
+    const auto replay = [&](SubLayer, const double*, double* out) {
+        std::copy(heard[call].begin(), heard[call].end(), out);
+        ++call;
+    };
+    step_.velocity(env, disturbed, replay, shaken);
+    const double rounding = settings_.precision == Precision::f32 ? rounding_single : rounding_double;
+    doubt.resize(rows_);
+    speed.resize(rows_);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        const double* x = state_.streams[0].data() + row * dim;
+        const double* v = slopes[0].data() + row * dim;
+        double* w = shaken[0].data() + row * dim;
+        std::transform(w, w + dim, v, w, std::minus<>());
+        doubt[row] = turn_of(x, w, dim) * (rounding / shake);
+        speed[row] = turn_of(x, v, dim);
+    }
+}
+
+bool Particles::at_consensus(std::size_t system) {
+    const double* first = theta_.data() + system * settings_.tokens * settings_.dim;
+    for (std::size_t j = 1; j < settings_.tokens; ++j) {
+        double squares = 0;
+        for (std::size_t c = 0; c < settings_.dim; ++c) {
+            const double apart = first[j * settings_.dim + c] - first[c];
+            squares += apart * apart;
+        }
+        if (squares > 2 * consensus_cosine) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Particles::may_lose_digits(double t) const {
+    return fastest * (settings_.precision == Precision::f32 ? rounding_single : rounding_double) * t > noticeable;
+}
+
+bool Particles::digits_lost(double t) {
+    Values doubts;
+    Values speeds;
+    doubt(t, doubts, speeds);
+    measure::directions({state_.streams[0].data(), rows_, settings_.dim}, theta_);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        if (doubts[row] * t > noticeable && speeds[row] <= seen * doubts[row] &&
+            !at_consensus(row / settings_.tokens)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace flyball::dynamics
