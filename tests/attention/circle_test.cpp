@@ -104,9 +104,10 @@ TEST(Circle, TakesVectorsOfOneLengthWhateverItIs) {
             }
         }
     }
-    // A token far from all others, by direct sums of what it really scores.
+    // Two tokens far from all others and close to each other, by direct sums of what they really score.
     std::vector<double> angles(5000, 0.5);
     angles[1234] = 0.5 + 3.0;
+    angles[1235] = 0.5 + 3.1;
     std::vector<double> z = at_angles(angles);
     for (double& v : z) {
         v *= 2;

@@ -88,10 +88,36 @@ TEST(Samples, InsideStepsAreWithinTheTolerance) {
             const double late = time_between(start, angle, 2) - sample.t;
             const double allowed = 10 * settings.rtol;
             EXPECT_LT(std::abs(late * 2 * sample.speed), allowed) << "t = " << sample.t;
+            EXPECT_NEAR(sample.radius_max, 1, 1e-15) << "on the manifold inside steps too";
+            EXPECT_NEAR(sample.radius_min, 1, 1e-15);
             const double q = std::exp(2 * (sample.cosine - 1));
             EXPECT_NEAR(sample.speed, std::sin(angle) * q / (1 + q), 1e-9);
         }
     }
+}
+
+TEST(Pieces, BeginOnTheManifoldOfTheirEquation) {
+    // Pre-LN grows its radii, Post-LN has none: at the switch they become 1, and the directions stay.
+    const auto program = scheme::Program::parse("depth <= 0.5 ? x + dt*f(norm(x)) : norm(x + dt*f(x)) | norm(x)");
+    Settings settings = small();
+    settings.time = 4;
+    settings.samples = 9;
+    settings.r0 = 3;
+    const Record record = run(settings, program);
+    ASSERT_EQ(record.outcome, Outcome::done);
+    EXPECT_NEAR(record.samples[0].radius, 3, 1e-14);
+    EXPECT_GT(record.samples[4].radius, 3.5);  // at the switch, which ends its piece
+    for (std::size_t i = 5; i < 9; ++i) {
+        EXPECT_NEAR(record.samples[i].radius_max, 1, 1e-15);
+    }
+    // From radii of 4 and more the same directions would turn four times more slowly.
+    settings.r0 = 1;
+    const Record post = simulate(settings, "post-ln");
+    EXPECT_GT(record.samples[5].speed, 0.2 * post.samples[1].speed);
+    settings.r0 = 7;
+    const Record projected = simulate(settings, "post-ln");
+    EXPECT_NEAR(projected.samples[0].radius, 1, 1e-15);
+    EXPECT_NEAR(projected.samples.back().cosine, post.samples.back().cosine, 1e-9);
 }
 
 TEST(Samples, InFloatTakeAsManyStepsAsTheirRoundingIsWorth) {
