@@ -114,6 +114,9 @@ double memory_estimate(const Settings& s, std::size_t streams) {
     if (s.weights != WeightKind::identity) {
         total += 4.0 * 8 * static_cast<double>(s.dim) * static_cast<double>(s.dim) * static_cast<double>(s.systems);
     }
+    // The feed-forward sub-layer: two matrices a system, and the inner rows of the tokens.
+    total += 8.0 * static_cast<double>(s.ffn_width) *
+             (2.0 * static_cast<double>(s.dim) * static_cast<double>(s.systems) + static_cast<double>(s.tokens));
     return total;
 }
 
