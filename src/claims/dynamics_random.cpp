@@ -25,7 +25,7 @@ dynamics::Settings panel(const Context& context, const char* weights) {
     s.tokens = context.size<std::size_t>(64, 128);
     s.beta = std::sqrt(static_cast<double>(s.dim));
     dynamics::parse_weights(weights, s);
-    s.systems = context.size<std::size_t>(6, 20);
+    s.systems = context.size<std::size_t>(6, 12);
     s.seed = context.seed;
     s.dt = 0.1;
     s.layers = 100;
@@ -230,7 +230,7 @@ Measurement readings(const Context& context) {
     for (std::size_t i = 0; i < all_readings.size(); ++i) {
         const Reading& reading = all_readings[i];
         dynamics::Settings s = panel(context, reading.weights);
-        s.systems = context.size<std::size_t>(2, 6);
+        s.systems = context.size<std::size_t>(2, 3);
         const double width = 1 / static_cast<double>(all_readings.size());
         const double begin = width * static_cast<double>(i);
         const std::vector<Run> runs = run_panel(context.part(begin, begin + width), s);
