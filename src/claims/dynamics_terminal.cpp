@@ -76,6 +76,7 @@ double reduced_slope(const TerminalCase& which, const theory::Law& law) {
         case LawKind::power:
             return *law.exponent;
         case LawKind::frozen:
+        case LawKind::extinct:
         case LawKind::other:
             break;
     }

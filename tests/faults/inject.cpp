@@ -90,9 +90,12 @@ Answer next_call(bool frees_space = false) {
         case Fault::broken:
             errno = EIO;
             return number < plan().at ? Answer::go_on : Answer::fail;
-        default:
-            return Answer::go_on;
+        case Fault::none:
+        case Fault::no_new:
+        case Fault::no_malloc:
+            break;
     }
+    return Answer::go_on;
 }
 
 void die_if_planned() {
