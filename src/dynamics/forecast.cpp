@@ -5,6 +5,7 @@
 
 #include "attention/cost_table.hpp"
 #include "attention/kernels.hpp"
+#include "dynamics/own_frame.hpp"
 #include "dynamics/rk_table.hpp"
 #include "scheme/code.hpp"
 
@@ -118,8 +119,10 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
         per_step = std::max(1.0, taken / static_cast<double>(state.steps));
         // Steps as long as the next one; where samples are spaced in log t, so are they.
         const double left = settings_.time - state.t;
-        steps = settings_.log_time && state.t > 0 ? std::log(settings_.time / state.t) / std::log1p(state.h / state.t)
-                                                  : left / state.h;
+        // So they are in runs to times that no equal steps would reach.
+        const bool even_in_log = settings_.log_time || settings_.time > slow_time;
+        steps = even_in_log && state.t > 0 ? std::log(settings_.time / state.t) / std::log1p(state.h / state.t)
+                                           : left / state.h;
     }
     return steps * per_step * evaluation_seconds_ + static_cast<double>(samples_left) * sample_seconds_;
 }

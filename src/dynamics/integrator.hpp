@@ -36,7 +36,9 @@ struct StepState {
     std::size_t standing = 0;  // of these the last, in which t + h was t: two tokens that meet at t = 1e22 take a few
 };
 
-// More than this is no event but a run that does not get on.
+// Where t + h is t, a step is still taken when it is as long as tokens need to move, at rate 1: then t is so large that
+// it cannot be seen. Shorter ones are a step size that runs to zero, and many of them a run that does not get on.
+inline constexpr double least_standing = 1e-6;
 inline constexpr std::size_t most_standing = 10000;
 
 enum class Progressed { stepped, not_finite, step_underflow };

@@ -210,7 +210,8 @@ Progressed RungeKutta::chosen_step(Motion& motion, StepState& state, std::vector
         // Two steps of equal size rather than a whole one and a crumb.
         const bool last = 1.01 * wanted >= remaining;
         const double h = last ? remaining : 2 * wanted > remaining ? remaining / 2 : wanted;
-        if (!(h > 0) || state.standing > most_standing) {
+        const bool moves = state.t + h > state.t;
+        if (!moves && (h < least_standing || state.standing > most_standing)) {
             break;
         }
         stages(motion, state.t, h, y);
