@@ -159,7 +159,8 @@ def first_red(module, by_module, own=False):
     for program, environment in runs_for(module, by_module, own):
         built = build(program)
         if built.returncode != 0:
-            return "does not compile\n" + built.stdout[-2000:]
+            error = re.search(r"^.*error: .*$", built.stdout, re.M)
+            return f"does not compile: {error[0] if error else built.stdout[-300:]}"
         try:
             done = subprocess.run(command_of(program), capture_output=True, text=True, errors="replace", timeout=TIMEOUT,
                                   env={**os.environ, **environment}, stdin=subprocess.DEVNULL)
