@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "definitions.hpp"
+#include "dynamics/weights.hpp"
 
 namespace flyball::dynamics {
 namespace {
@@ -102,6 +103,28 @@ TEST(Start, SystemsDiffer) {
         Settings s = of(start, 3, 4);
         s.cone_delta = 0.1;
         EXPECT_NE(system_of(s, 0), system_of(s, 1));
+    }
+}
+
+// Starts, weights and the FFN of every system have random numbers of their own: no first number of one is that of
+// another.
+TEST(Start, SharesItsRandomNumbersNeitherWithWeightsNorWithTheFfn) {
+    Settings s = of(StartKind::gaussian, 4, 4);
+    s.systems = 40;
+    s.weights = WeightKind::gaussian;
+    s.ffn_width = 4;
+    std::vector<double> firsts;
+    for (std::size_t m = 0; m < s.systems; ++m) {
+        firsts.push_back(start_rows(s)[m * s.tokens * s.dim]);
+        const auto weights = draw_weights<double>(s, m, 0);
+        firsts.push_back(weights.head[0].query[0] * 2);  // drawn with variance 1/4
+        firsts.push_back(weights.head[0].value[0] * 2);
+        firsts.push_back(draw_feed_forward(s, m, 0).first[0] * 2);
+        firsts.push_back(draw_feed_forward(s, m, 0).second[0] * 2);
+    }
+    std::sort(firsts.begin(), firsts.end());
+    for (std::size_t i = 1; i < firsts.size(); ++i) {
+        EXPECT_GT(firsts[i] - firsts[i - 1], 1e-12);
     }
 }
 
