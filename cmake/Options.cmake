@@ -2,6 +2,8 @@
 add_library(flyball_options INTERFACE)
 target_compile_options(flyball_options INTERFACE
   -Wall -Wextra -Wconversion -Wshadow
+  # A switch has a case for every member of its enumeration: a new member must not be taken for another one.
+  -Werror=switch -Werror=switch-enum
   # The same bits from every compiler: a multiply-add is fused only where a kernel asks for it.
   -ffp-contract=off
   # Nobody reads errno after a square root, and without it roots are done in vectors.

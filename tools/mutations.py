@@ -1,89 +1,241 @@
 #!/usr/bin/env python3
-"""Makes deliberate mistakes, one at a time, in a copy of the tree and checks that the scheme tests turn red.
+"""Plants one mistake at a time in a copy of the tree and checks that a test turns red.
 
-By hand, not part of ./test: each mistake is a build. docs/decisions/0003 has the last result.
-usage: tools/mutations.py [NAME...]
+The lists are tools/mutations/MODULE.py, each with two of them: KNOWN was written by someone who knew the tests, BLIND by
+someone who had not seen them. An entry is (name, file, text that occurs exactly once in it, what takes its place).
+
+usage: mutations.py [--own] [NAME|MODULE|FILE...]   all of them, or those named; prints survivors, exit 1 if any;
+                                         --own: asks only the tests of the mistake's own module, which is quick
+       mutations.py --check              the lists alone: every text occurs once, and each module has enough; takes a moment
+       mutations.py --pick COUNT [SEED]  COUNT of them, chosen by SEED (the commit's hash unless given)
+
+The copy is build/mutations and is built there with the flags of the release build, so that a compiler cache which has seen
+the release build compiles the mistaken files alone. docs/decisions/0003 has the last result.
 """
+import fcntl
+import filecmp
+import hashlib
+import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
-import tempfile
+import time
+
+from check_layering import MAY_INCLUDE, closure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-
-# name, file, text that must occur, what replaces its first occurrence
-MUTATIONS = [
-    ("nothing-changed", "README.md", "", ""),  # must survive: the tests are green to begin with
-    ("peri-ln-without-inner-norm", "src/scheme/catalogue.cpp",
-     '"x + dt*norm(f(norm(x))) | norm(x)"', '"x + dt*norm(f(x)) | norm(x)"'),
-    ("pre-ln-on-raw-stream", "src/scheme/catalogue.cpp", '"x + dt*f(norm(x)) | norm(x)"', '"x + dt*f(x) | norm(x)"'),
-    ("ln-scaling-on-output", "src/scheme/catalogue.cpp",
-     '"x + dt*f(norm(x)/sqrt(t+1)) | norm(x)"', '"x + dt*f(norm(x))/sqrt(t+1) | norm(x)"'),
-    ("deepnorm-wrong-power", "src/scheme/catalogue.cpp", "where a = (2*L)^0.25", "where a = (2*L)^0.5"),
-    ("mix-ln-branches-swapped", "src/scheme/catalogue.cpp",
-     "depth <= tau ? norm(x + dt*f(x)) : x + dt*f(norm(x))", "depth <= tau ? x + dt*f(norm(x)) : norm(x + dt*f(x))"),
-    ("drop-1/r", "src/scheme/row_kernels_body.inl",
-     "const Real inverse = scale.inverse / scale.largest;", "const Real inverse = 1;"),
-    ("radius-without-projection", "src/scheme/row_kernels_body.inl",
-     "out[k] = (v[k] - mean - u[k] * along) * inverse;", "out[k] = (v[k] - mean) * inverse;"),
-    ("radius-from-sum-of-r-times-A", "src/scheme/row_kernels_body.inl",
-     "const Real along = dot_of(u, v, dim) / divisor;",
-     "const Real along = dot_of(u, v, dim) / divisor / scale.inverse;"),
-    ("velocity-without-N0", "src/scheme/rows.cpp",
-     "targets<Real>(nullptr, &slopes), {},", "targets<Real>(nullptr, &middle_slope_), {},"),
-    ("f-slope-taken-for-zero", "src/scheme/plan.cpp",
-     "out.slope = !takes_limit(run) ? Part::zero : Part::unknown;", "out.slope = Part::zero;"),
-    ("slope-of-coefficient-forgotten", "src/scheme/row_machine.cpp",
-     "if (!c.slope_zero && source(t).primal", "if (false && source(t).primal"),
-    ("plane-without-projection", "src/scheme/plane.cpp", "v += -dot(u, x.slope, n) * u;", ""),
-    ("plane-length", "src/scheme/plane.cpp", "(x.a / n + x.b) * std::sqrt(n))", "x.b * std::sqrt(n))"),
-    ("reverse-forgets-gain", "src/scheme/row_kernels_body.inl",
-     "v[k] = map.gain == nullptr ? g[k] : g[k] * map.gain[k];", "v[k] = g[k];"),
-    ("reverse-ignores-detach", "src/scheme/reverse.cpp", "if (!ones && !term.detached) {", "if (!ones) {"),
-    ("reverse-skips-zero-gates", "src/scheme/reverse.cpp", "Run::record", "Run::values"),
-    ("learned-shared-by-sub-layers", "src/scheme/lower.cpp",
-     "return shift_learned(e, instance_ * static_cast<int>(program_.learned().size()));", "return e;"),
-    ("layer-time-off-by-one", "src/scheme/environment.hpp", "(number - 1) * dt", "number * dt"),
-    ("depth-from-zero", "src/scheme/environment.hpp", "number / count", "(number - 1) / count"),
-    ("block-input-is-embedding", "src/scheme/lower.cpp",
-     "bound_[block_input_variable] = bound_[x_variable];", "bound_[block_input_variable] = bound_[embedding_variable];"),
-    ("printer-drops-parentheses", "src/scheme/printer.cpp", "print_at(b, term_level)", "print_at(b, sum_level)"),
-    ("power-left-associative", "src/scheme/printer.cpp", "print_at(a, primary_level), print_at(b, sign_level)",
-     "print_at(a, power_level), print_at(b, sign_level)"),
-]
+LISTS = ROOT / "tools/mutations"
+TREE = ROOT / "build/mutations"
+BUILD = TREE / "build/release"
+FEWEST = 10  # of a module
+# Test programs from cheap to dear, so that a mistake is found as early as can be; others come after these.
+ORDER = ["core", "report", "record", "claims", "measure", "scheme", "theory", "attention", "model", "dynamics", "cli"]
+WITHOUT_AVX2 = ["scheme", "attention", "model"]  # their tests run again with FLYBALL_ISA=plain
+TIMEOUT = 600
+# Modules whose failures to write, rename or allocate tests/faults provokes.
+FAULTS = ["core", "record", "dynamics", "cli"]
+# Tests that kill the program by the clock: on a busy machine they may fail without any mistake.
+CLOCKED = "-*Killed*:*Interrupt*"
 
 
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True, **options)
+class Mutation:
+    def __init__(self, entry, blind):
+        self.name, self.file, self.old, self.new = entry
+        self.blind = blind
+        self.module = pathlib.PurePath(self.file).parts[1]
 
 
-def main():
-    chosen = [m for m in MUTATIONS if not sys.argv[1:] or m[0] in sys.argv[1:]]
-    survived = []
-    with tempfile.TemporaryDirectory() as folder:
-        tree = pathlib.Path(folder) / "tree"
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".git"))
-        build = pathlib.Path(folder) / "build"
-        run("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", check=True)
-        for name, file, old, new in chosen:
-            source = tree / file
-            text = source.read_text()
-            if old not in text:
-                sys.exit(f"{name}: the text to change is not in {file}")
-            source.write_text(text.replace(old, new, 1))
-            built = run("ninja", "-C", build, "-j2", "flyball_test_scheme")
-            if built.returncode != 0:
-                sys.exit(f"{name}: does not compile\n{built.stdout}")
-            tests = run(build / "tests/flyball_test_scheme", "--gtest_brief=1", cwd=folder)
-            source.write_text(text)
-            count = len(re.findall(r"^\[  FAILED  \]", tests.stdout, re.M))
-            print(f"{'red' if tests.returncode else 'green':6} {name}: {count} tests failed", flush=True)
-            if (tests.returncode == 0) != (name == "nothing-changed"):
-                survived.append(name)
-    sys.exit(1 if survived else 0)
+def load():
+    mutations = []
+    for path in sorted(LISTS.glob("*.py")):
+        lists = runpy.run_path(path)
+        for key in ("KNOWN", "BLIND"):
+            mutations += [Mutation(entry, key == "BLIND") for entry in lists.get(key, [])]
+    return mutations
+
+
+def modules():
+    return sorted(path.name for path in (ROOT / "src").iterdir() if path.is_dir())
+
+
+def breaches(mutations):
+    """What is wrong with the lists themselves, one sentence each."""
+    found = []
+    seen = set()
+    for m in mutations:
+        if m.name in seen:
+            found.append(f"{m.name}: there are two of this name")
+        seen.add(m.name)
+        path = ROOT / m.file
+        count = path.read_text().count(m.old) if path.is_file() else 0
+        if count != 1:
+            found.append(f"{m.name}: its text occurs {count} times in {m.file}, expected once: {m.old!r}")
+        if m.old == m.new:
+            found.append(f"{m.name}: it changes nothing")
+    for module in modules():
+        of_module = [m for m in mutations if m.module == module]
+        if len(of_module) < FEWEST:
+            found.append(f"{module}: {len(of_module)} mistakes, expected at least {FEWEST}")
+    return found
+
+
+def synchronise():
+    """Makes TREE a copy of ROOT, touching only files that differ: what is built there stays built."""
+    wanted = set()
+    for folder, folders, files in os.walk(ROOT):
+        here = pathlib.Path(folder)
+        folders[:] = [f for f in folders if f not in ("build", ".git", "__pycache__")]
+        for name in files:
+            relative = (here / name).relative_to(ROOT)
+            if name == ".git":
+                continue
+            wanted.add(relative)
+            copy = TREE / relative
+            if not copy.is_file() or not filecmp.cmp(here / name, copy, shallow=False):
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(here / name, copy)
+    for folder, folders, files in os.walk(TREE):
+        if pathlib.Path(folder) == TREE:
+            folders[:] = [f for f in folders if f != "build"]
+        for name in files:
+            path = pathlib.Path(folder) / name
+            if path.relative_to(TREE) not in wanted and path != TREE / ".lock":
+                path.unlink()
+
+
+def configure():
+    # Tests are run by program, so there is no need to list them after each link.
+    command = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DFLYBALL_TESTS=ON",
+               "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"could not configure {BUILD}\n{done.stdout}{done.stderr}")
+
+
+def programs():
+    """The test programs there are, by module."""
+    listed = subprocess.run(["ninja", "-C", BUILD, "-t", "targets", "all"], capture_output=True, text=True, check=True)
+    names = sorted(set(re.findall(r"^tests/(flyball_test_\w+): ", listed.stdout, re.M)) - {"flyball_test_places"})
+    by_module = {}
+    for name in names:
+        by_module.setdefault(name.split("_")[2], []).append(name)
+    return by_module
+
+
+def runs_for(module, by_module, own):
+    """What can notice a mistake in a module, as (program, environment): its own tests, then those of its users."""
+    users = [m for m in MAY_INCLUDE if module in closure(m) and m != module and not own]
+    users.sort(key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER))
+    runs = []
+    for user in [module, *users]:
+        # The program about threads first: it is over in a moment.
+        for program in sorted(by_module.get(user, []), reverse=True):
+            runs.append((program, {}))
+        if user == module and user in WITHOUT_AVX2:
+            runs.append((f"flyball_test_{user}", {"FLYBALL_ISA": "plain"}))
+    if module in FAULTS and not own:
+        runs.append(("flyball_faults", {}))
+    return runs
+
+
+def command_of(program):
+    if program == "flyball_faults":
+        library = next((BUILD / "tests").glob("*flyball_faults.so"))
+        return ["python3", TREE / "tests/faults/faults_test.py", BUILD / "src/flyball", library]
+    return [BUILD / "tests" / program, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={CLOCKED}"]
+
+
+def build(program):
+    jobs = os.environ.get("FLYBALL_MUTATION_JOBS", "2")
+    targets = ["flyball", program] if program == "flyball_faults" else [program]
+    return subprocess.run(["ninja", "-C", BUILD, "-j", jobs, *targets], capture_output=True, text=True)
+
+
+def first_red(module, by_module, own=False):
+    """The first test that fails, or None when all pass."""
+    for program, environment in runs_for(module, by_module, own):
+        built = build(program)
+        if built.returncode != 0:
+            error = re.search(r"^.*error: .*$", built.stdout, re.M)
+            return f"does not compile: {error[0] if error else built.stdout[-300:]}"
+        try:
+            done = subprocess.run(command_of(program), capture_output=True, text=True, errors="replace", timeout=TIMEOUT,
+                                  env={**os.environ, **environment}, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return f"{program} took more than {TIMEOUT} s"
+        if done.returncode != 0:
+            red = re.search(r"^\[  FAILED  \] ([\w./]+)", done.stdout, re.M)
+            return f"{program}: {red[1] if red else f'exit {done.returncode}'}"
+    return None
+
+
+def try_one(m, by_module, own):
+    """Plants a mistake; returns (whether it was noticed, by what)."""
+    source = TREE / m.file
+    text = source.read_text()
+    source.write_text(text.replace(m.old, m.new))
+    try:
+        red = first_red(m.module, by_module, own)
+    finally:
+        source.write_text(text)
+    if red is not None and red.startswith("does not compile"):
+        return False, red
+    return red is not None, red
+
+
+def commit():
+    done = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else "no commit"
+
+
+def pick(mutations, count, seed):
+    """The same for the same seed; each has its own rank, so that a longer list changes few of them."""
+    return sorted(mutations, key=lambda m: hashlib.sha256(f"{seed} {m.name}".encode()).digest())[:count]
+
+
+def run(chosen, whole, own=False):
+    TREE.mkdir(parents=True, exist_ok=True)
+    with open(TREE / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        synchronise()
+        configure()
+        by_module = programs()
+        if whole:
+            # A suite that is red to begin with would notice everything.
+            red = first_red("core", by_module)
+            if red is not None:
+                sys.exit(f"without any mistake: {red}")
+        survivors = []
+        for m in chosen:
+            start = time.monotonic()
+            noticed, red = try_one(m, by_module, own)
+            word = "red" if noticed else "GREEN"
+            print(f"{word:6} {time.monotonic() - start:4.0f} s  {m.module:9} {m.name}: {red or 'every test passes'}", flush=True)
+            if not noticed:
+                survivors.append(m.name)
+    print(f"{len(chosen)} planted, {len(survivors)} survived: {' '.join(survivors) or 'none'}")
+    return 1 if survivors else 0
+
+
+def main(arguments):
+    mutations = load()
+    wrong = breaches(mutations)
+    if arguments == ["--check"]:
+        print("\n".join(wrong) or f"{len(mutations)} mistakes, {sum(m.blind for m in mutations)} of them blind")
+        return 1 if wrong else 0
+    if arguments[:1] == ["--pick"]:
+        seed = arguments[2] if len(arguments) > 2 else commit()
+        return run(pick(mutations, int(arguments[1]), seed), whole=False)
+    own = arguments[:1] == ["--own"]
+    arguments = arguments[1:] if own else arguments
+    chosen = [m for m in mutations if not arguments or m.name in arguments or m.module in arguments or m.file in arguments]
+    if not chosen:
+        sys.exit(f"nothing of this name, expected a mistake or one of {', '.join(modules())}")
+    return run(chosen, whole=not arguments, own=own)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

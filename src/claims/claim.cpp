@@ -62,6 +62,10 @@ std::string markdown(const std::string& text) {
     return safe;
 }
 
+double Context::predict(std::string_view quantity, double stated, const std::vector<double>& place) const {
+    return replaced ? replaced(quantity, stated, place) : stated;
+}
+
 void Context::at(double share) const {
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
         throw Interrupted{};

@@ -10,6 +10,10 @@
 //     fails             neither
 //     not-tested        there is no experiment, and the note says why
 //
+// A claim that could not fail would say nothing. So every number that a verdict rests on is asked for with
+// Context::predict, and tests/claims/planted_test.cpp puts the nearest wrong statement in its place (a factor, another
+// exponent, a missing term): each claim has at least one that must flip its verdict, at the sizes of a quick run.
+//
 // Quick and full runs differ in sizes, seeds and grids, never in what is compared. Statistical claims fix the seed.
 // Not here: printing and files (cli/reproduce_*).
 #pragma once
@@ -61,6 +65,11 @@ struct Context {
     std::uint64_t seed = 1;
     const std::atomic<bool>* stop = nullptr;
     std::function<void(double share)> progress = {};
+    // For tests: what is predicted instead of `stated` for a quantity at a place (sizes, times, a token's state).
+    std::function<double(std::string_view quantity, double stated, const std::vector<double>& place)> replaced = {};
+
+    // What the source states for a quantity. The prediction's name and place are for whoever replaces it.
+    double predict(std::string_view quantity, double stated, const std::vector<double>& place = {}) const;
 
     template <class Size>
     Size size(Size when_quick, Size when_full) const {

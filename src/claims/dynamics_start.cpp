@@ -16,31 +16,36 @@ namespace flyball::claims {
 
 namespace {
 
+// The cells of the grid meet the theorem's condition e^sqrt(d) >= n log n >= d.
 struct Cell {
     std::size_t tokens;
     std::size_t dim;
 
     double n() const { return static_cast<double>(tokens); }
     double d() const { return static_cast<double>(dim); }
-    // e^sqrt(d) >= n log n >= d
-    bool in_hypothesis() const {
-        const double middle = n() * std::log(n());
-        return std::exp(std::sqrt(d())) >= middle && middle >= d();
-    }
     double bound() const { return std::sqrt(std::log(n()) / n()) + std::log(n()) / d(); }
     double gap() const { return std::min(d() / std::log(n()), std::sqrt(n() / std::log(n()))); }
+
+    // The length of an attention output at beta = 1, of our own. With c the cosine of two random tokens, which has mean
+    // 0 and variance 1/d, and to leading order in 1/d:
+    //     Z          = e + (n-1) E e^c                       ~ n - 1 + e
+    //     <theta, A> = (e + (n-1) E c e^c)/Z                 ~ (e + (n-1)/d)/Z
+    //     |PA|^2     = (n-1) E (1 - c^2) e^{2c}/Z^2          ~ (n-1)/Z^2
+    double length() const {
+        const double along = std::exp(1) + (n() - 1) / d();
+        return std::sqrt(n() - 1 + along * along) / (n() - 1 + std::exp(1));
+    }
 };
 
-std::vector<Cell> grid(const Context& context) {
-    std::vector<Cell> cells;
-    for (const std::size_t n : {64U, 256U, 1024U}) {
-        for (const std::size_t d : {32U, 128U, 512U}) {
-            if (!context.quick || (n <= 256 && d <= 128)) {
-                cells.push_back({n, d});
-            }
-        }
-    }
+const std::vector<Cell>& grid() {
+    static const std::vector<Cell> cells = {{64, 32}, {64, 128}, {256, 128}, {1024, 128}, {256, 512}, {1024, 512}};
     return cells;
+}
+
+// The length of a mean of random tokens varies by 1/sqrt(2 d) of it from draw to draw, whatever n is. These draws leave
+// an error of 1.6 % in a quick run and of 0.8 % in a full one.
+std::size_t draws_of(const Cell& cell, const Context& context) {
+    return context.size<std::size_t>(2048, 8192) / cell.dim;
 }
 
 std::vector<double> identity_matrix(std::size_t dim) {
@@ -66,90 +71,153 @@ attention::Weights<double> rotations(std::size_t dim, std::uint64_t seed) {
     return weights;
 }
 
-// max_j |A_j| of uniform tokens at beta = 1.
-double largest_output(const Cell& cell, const attention::Weights<double>& weights, std::uint64_t seed) {
+// |A_j| of uniform tokens at beta = 1: the largest, and the root of the mean square.
+struct Outputs {
+    double largest = 0;
+    double squares = 0;  // sum of |A_j|^2
+    std::size_t count = 0;
+
+    double typical() const { return std::sqrt(squares / static_cast<double>(count)); }
+};
+
+void add_outputs(Outputs& outputs, const Cell& cell, const attention::Weights<double>& weights, std::uint64_t seed) {
     attention::Attention<double> attention({1, cell.tokens, cell.dim}, {}, weights);
     const std::vector<double> rows = random_rows(cell.tokens, cell.dim, 1, seed);
     std::vector<double> out(rows.size());
     attention(rows.data(), out.data());
-    const std::vector<double> lengths = lengths_of(out, cell.dim);
-    return *std::max_element(lengths.begin(), lengths.end());
+    for (const double length : lengths_of(out, cell.dim)) {
+        outputs.largest = std::max(outputs.largest, length);
+        outputs.squares += length * length;
+        ++outputs.count;
+    }
 }
 
+void tell(const Context& context, std::size_t cell, std::size_t draw, std::size_t draws) {
+    const double share = static_cast<double>(draw) / static_cast<double>(draws);
+    context.at((static_cast<double>(cell) + share) / static_cast<double>(grid().size()));
+}
+
+// A bound of the right order falls over the grid as the outputs do. Logarithms make it fall more slowly than they: by
+// the law without them (Cell::length) the slope of log |A| over log bound is 1.25 here. A constant has no slope, and
+// the powers 1/n and n^(-1/4) have slopes of about 1/2 and 2.
 Measurement output_bound(const Context& context) {
-    constexpr double constant = 1;
-    const std::size_t draws = context.size<std::size_t>(4, 20);
-    const std::vector<Cell> cells = grid(context);
+    constexpr double lowest = 0.9;
+    constexpr double highest = 1.6;
+    const double constant = context.predict("constant", 1);
     double worst = 0;
-    double outside = 0;
+    std::vector<double> log_bound;
+    std::vector<double> log_largest;
     std::string note;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        const Cell& cell = cells[i];
+    for (std::size_t i = 0; i < grid().size(); ++i) {
+        const Cell& cell = grid()[i];
+        const double bound = context.predict("bound", cell.bound(), {cell.n(), cell.d()});
         const attention::Weights<double> turned = rotations(cell.dim, context.seed);
-        double seen = 0;
+        Outputs outputs;
+        const std::size_t draws = context.size<std::size_t>(2, 16);
         for (std::size_t draw = 0; draw < draws; ++draw) {
-            context.at((static_cast<double>(i) + static_cast<double>(draw) / static_cast<double>(draws)) /
-                       static_cast<double>(cells.size()));
-            const std::uint64_t seed = context.seed * 1009 + draw;
-            seen = std::max({seen, largest_output(cell, {}, seed) / cell.bound(),
-                             largest_output(cell, turned, seed) / cell.bound()});
+            tell(context, i, draw, draws);
+            add_outputs(outputs, cell, {}, context.seed * 1009 + draw);
+            add_outputs(outputs, cell, turned, context.seed * 1009 + draw);
         }
-        (cell.in_hypothesis() ? worst : outside) = std::max(cell.in_hypothesis() ? worst : outside, seen);
-        note += fmt::format("{}n = {}, d = {}: {:.2f}{}", i == 0 ? "" : ", ", cell.tokens, cell.dim, seen,
-                            cell.in_hypothesis() ? "" : " (outside the hypothesis)");
+        worst = std::max(worst, outputs.largest / bound);
+        log_bound.push_back(std::log(bound));
+        log_largest.push_back(std::log(outputs.largest));
+        note +=
+            fmt::format("{}n = {}, d = {}: {:.2f}", i == 0 ? "" : ", ", cell.tokens, cell.dim, outputs.largest / bound);
     }
+    const double slope = fit_line(log_bound, log_largest).slope;
     Measurement result;
-    result.predicted = "at most one constant C on the whole grid";
-    result.measured = worst;
-    result.tolerance = fmt::format("C = {} suffices", constant);
-    result.verdict = verdict_of(worst > 0 && worst <= constant);
+    result.predicted = fmt::format("at most {} of it, and falling with it", constant);
+    result.measured = fmt::format("at most {:.2f} of it; slope {:.2f}", worst, slope);
+    result.tolerance = fmt::format("slope of log |A| over log bound from {} to {}", lowest, highest);
+    result.verdict = verdict_of(worst > 0 && worst <= constant && slope > lowest && slope < highest);
     result.note = fmt::format(
-        "largest |A_j| over sqrt(log n/n) + log n/d in {} draws with identity weights and with rotations "
-        "for Q and V; {}",
-        draws, note);
+        "largest |A_j| over sqrt(log n/n) + log n/d with identity weights and with rotations for Q and V, in the six "
+        "cells that meet the condition; {}",
+        note);
     return result;
 }
 
-// Mean |theta'| over tokens and draws.
-double start_speed(const char* scheme, const Cell& cell, const Context& context, std::size_t draws) {
-    double sum = 0;
-    for (std::size_t draw = 0; draw < draws; ++draw) {
-        System system(scheme::find_scheme(scheme).program, cell.tokens, cell.dim, table_T, {});
-        system.start(random_rows(cell.tokens, cell.dim, 1, context.seed * 1009 + draw));
-        for (const double speed : lengths_of(system.motion(0).turn, cell.dim)) {
-            sum += speed / (cell.n() * static_cast<double>(draws));
+Measurement output_length(const Context& context) {
+    constexpr double tolerance = 0.05;
+    Comparison length = Comparison::relative(tolerance);
+    std::vector<double> log_predicted;
+    std::vector<double> log_measured;
+    std::string note;
+    for (std::size_t i = 0; i < grid().size(); ++i) {
+        const Cell& cell = grid()[i];
+        Outputs outputs;
+        const std::size_t draws = draws_of(cell, context);
+        for (std::size_t draw = 0; draw < draws; ++draw) {
+            tell(context, i, draw, draws);
+            add_outputs(outputs, cell, {}, context.seed * 1009 + draw);
         }
+        const double predicted = context.predict("length", cell.length(), {cell.n(), cell.d()});
+        length.see(outputs.typical(), predicted);
+        log_predicted.push_back(std::log(predicted));
+        log_measured.push_back(std::log(outputs.typical()));
+        note += fmt::format("{}n = {}, d = {}: {:.5f} for {:.5f}", i == 0 ? "" : ", ", cell.tokens, cell.dim,
+                            outputs.typical(), predicted);
     }
-    return sum;
+    const Line line = fit_line(log_predicted, log_measured);
+    Measurement result;
+    result.predicted = length.predicted();
+    result.measured = length.measured();
+    result.tolerance = fmt::format("{} of it", tolerance);
+    result.verdict = verdict_of(length.agrees());
+    result.note = fmt::format(
+        "root of the mean of |A_j|^2, shown where it is farthest off; slope of its logarithm over that of the "
+        "formula {:.3f} +- {:.3f}; {}",
+        line.slope, line.slope_error, note);
+    return result;
 }
 
+// |theta'| at the start, mean over tokens of one draw.
+double start_speed(const char* scheme, const Cell& cell, std::uint64_t seed) {
+    System system(scheme::find_scheme(scheme).program, cell.tokens, cell.dim, table_T, attention::Settings{});
+    system.start(random_rows(cell.tokens, cell.dim, 1, seed));
+    return mean_of(lengths_of(system.motion(0).turn, cell.dim)).value;
+}
+
+// Peri-LN and nGPT divide what Post-LN and Pre-LN turn by through |A|, so the gap is 1/|A|.
 Measurement speed_gap(const Context& context) {
-    const std::size_t draws = context.size<std::size_t>(2, 5);
-    double smallest = HUGE_VAL;
-    double largest = 0;
+    constexpr double tolerance = 0.05;
+    Comparison corrected = Comparison::relative(tolerance);
+    std::vector<double> log_order;
+    std::vector<double> log_gap;
     double slowest_fast = HUGE_VAL;
     std::string note;
-    const std::vector<Cell> cells = grid(context);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        context.at(static_cast<double>(i) / static_cast<double>(cells.size()));
-        if (!cells[i].in_hypothesis()) {
-            continue;
+    for (std::size_t i = 0; i < grid().size(); ++i) {
+        const Cell& cell = grid()[i];
+        double fast = 0;
+        double slow = 0;
+        const std::size_t draws = draws_of(cell, context);
+        for (std::size_t draw = 0; draw < draws; ++draw) {
+            tell(context, i, draw, draws);
+            const std::uint64_t seed = context.seed * 1009 + draw;
+            // Both fast ones are alike at r0 = 1, and both slow ones: it is enough to see that once.
+            const double peri = start_speed("peri-ln", cell, seed);
+            const double post = start_speed("post-ln", cell, seed);
+            fast += draw == 0 ? std::min(peri, start_speed("ngpt", cell, seed)) : peri;
+            slow += draw == 0 ? std::max(post, start_speed("pre-ln", cell, seed)) : post;
         }
-        const double fast =
-            std::min(start_speed("peri-ln", cells[i], context, draws), start_speed("ngpt", cells[i], context, draws));
-        const double slow =
-            std::max(start_speed("post-ln", cells[i], context, draws), start_speed("pre-ln", cells[i], context, draws));
+        fast /= static_cast<double>(draws);
+        slow /= static_cast<double>(draws);
         slowest_fast = std::min(slowest_fast, fast);
-        smallest = std::min(smallest, fast / slow / cells[i].gap());
-        largest = std::max(largest, fast / slow / cells[i].gap());
-        note += fmt::format("{}n = {}, d = {}: {:.3g} times as fast", note.empty() ? "" : ", ", cells[i].tokens,
-                            cells[i].dim, fast / slow);
+        log_order.push_back(std::log(context.predict("order of the gap", cell.gap(), {cell.n(), cell.d()})));
+        log_gap.push_back(std::log(fast / slow));
+        const double predicted = context.predict("gap", 1 / cell.length(), {cell.n(), cell.d()});
+        corrected.see(fast / slow, predicted);
+        note += fmt::format("{}n = {}, d = {}: {:.3g} times as fast for {:.3g}", note.empty() ? "" : ", ", cell.tokens,
+                            cell.dim, fast / slow, predicted);
     }
+    const Line line = fit_line(log_order, log_gap);
+    const bool order_one = slowest_fast > 0.8;
     Measurement result;
-    result.predicted = "gap/min(d/log n, sqrt(n/log n)) between constants";
-    result.measured = fmt::format("between {:.2f} and {:.2f}", smallest, largest);
-    result.tolerance = "0.5 to 5; the fast ones above 0.5";
-    result.verdict = verdict_of(smallest > 0.5 && largest < 5 && slowest_fast > 0.5);
+    result.predicted = "a gap proportional to min(d/log n, sqrt(n/log n))";
+    result.measured = fmt::format("its power {:.2f}; 1/|A| to {:.3f}", line.slope, corrected.off());
+    result.tolerance = fmt::format("0.1 in the power; {} of 1/|A|; the fast ones above 0.8", tolerance);
+    result.verdict = verdict_of(order_one && std::abs(line.slope - 1) < 0.1, order_one && corrected.agrees());
     result.note =
         fmt::format("mean |theta'| of Peri-LN and nGPT (at least {:.2f}) over that of Post-LN and Pre-LN, beta = 1; {}",
                     slowest_fast, note);
@@ -157,11 +225,12 @@ Measurement speed_gap(const Context& context) {
 }
 
 Measurement temperature(const Context& context) {
-    constexpr double tolerance = 0.03;
+    constexpr double tolerance = 0.01;
+    const double predicted = context.predict("slope", -1);
     const std::size_t n = context.size<std::size_t>(16, 64);
     const std::size_t d = 512;
-    double farthest = -1;
-    double farthest_random = -1;
+    Comparison symmetric_slope = Comparison::absolute(tolerance);
+    Comparison random_slope = Comparison::absolute(0.08);
     for (std::size_t i = 0; i < paper_schemes().size(); ++i) {
         context.at(static_cast<double>(i) / 6);
         const scheme::Program program = scheme::find_scheme(paper_schemes()[i]).program;
@@ -179,20 +248,18 @@ Measurement temperature(const Context& context) {
             const Mean speed = mean_of(lengths_of(system.motion(0).turn, d));
             random.push_back(std::log(speed.value));
         }
-        const double slope = fit_line(betas, symmetric).slope;
-        const double random_slope = fit_line(betas, random).slope;
-        farthest = std::abs(slope + 1) >= std::abs(farthest + 1) ? slope : farthest;
-        farthest_random = std::abs(random_slope + 1) >= std::abs(farthest_random + 1) ? random_slope : farthest_random;
+        symmetric_slope.see(fit_line(betas, symmetric).slope, predicted);
+        random_slope.see(fit_line(betas, random).slope, predicted);
     }
     Measurement result;
-    result.predicted = -1.0;
-    result.measured = farthest;
+    result.predicted = predicted;
+    result.measured = symmetric_slope.measured();
     result.tolerance = tolerance;
-    result.verdict = verdict_of(std::abs(farthest + 1) < tolerance && std::abs(farthest_random + 1) < 0.1);
+    result.verdict = verdict_of(symmetric_slope.agrees() && random_slope.agrees());
     result.note = fmt::format(
         "slope of log gamma'(0) over beta for e^beta from 50 n up, n = {}, the farthest from -1 of six "
-        "schemes; with random tokens in d = 512 the mean speed has slope {:.3f} (tolerance 0.1)",
-        n, farthest_random);
+        "schemes; with random tokens in d = 512 the mean speed has slope {:.3f} (tolerance 0.08)",
+        n, random_slope.measured());
     return result;
 }
 
@@ -207,9 +274,15 @@ std::vector<Claim> dynamics_start_claims() {
          "Theorem 4.2", Verdict::holds, "the theorem names no constant", output_bound, 25},
         {"dynamics-start-gap",
          "From uniform tokens Peri-LN and nGPT start with angular speeds of order one, faster than Post-LN and Pre-LN "
-         "by a "
-         "factor of order min(d/log n, sqrt(n/log n)).",
-         "Theorem 4.2", Verdict::holds, "", speed_gap},
+         "by a factor of order min(d/log n, sqrt(n/log n)).",
+         "Theorem 4.2", Verdict::holds_corrected,
+         "the gap is larger, for the outputs are shorter than the bound: it is 1/|A| with the length of "
+         "dynamics-start-length, without the logarithms; over the grid it grows as the power 1.3 of the stated order",
+         speed_gap, 10},
+        {"dynamics-start-length",
+         "For uniform tokens at beta = 1 the attention outputs have the length sqrt(n - 1 + (e + (n-1)/d)^2)/(n - 1 + "
+         "e), about sqrt(1/n + (1/d + e/n)^2): the bound of Theorem 4.2 without its logarithms.",
+         "finding", Verdict::holds, "", output_length, 10},
         {"dynamics-start-temperature",
          "Lowering the temperature suppresses the initial speed exponentially, like e^-beta once e^beta is large "
          "beside n, "

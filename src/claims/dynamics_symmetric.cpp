@@ -57,29 +57,30 @@ const std::vector<InitialCase> initial_cases = {
 Measurement initial_velocity(const InitialCase& which, const Context& context) {
     constexpr double tolerance = 1e-9;
     const scheme::Program program = scheme::find_scheme(which.scheme).program;
-    double worst = 0;
+    Comparison velocity = Comparison::relative(tolerance);
     const std::vector<std::size_t> sizes = {2, 8, context.size<std::size_t>(32, 256)};
     for (const std::size_t n : sizes) {
         context.at(static_cast<double>(n) / static_cast<double>(sizes.back()) / 2);
         for (const double beta : {0.0, 1.0, 5.0}) {
             for (const double r0 : {1.0, 2.5}) {
                 const auto count = static_cast<double>(n);
-                const double predicted = which.velocity(count, beta, r0);
+                const double predicted =
+                    context.predict("velocity", which.velocity(count, beta, r0), {count, beta, r0});
                 const double reduced = theory::initial_velocity(program, {count, {beta}, r0, table_T, std::nullopt});
-                worst = std::max({worst, std::abs(pair_velocity(program, n, beta, r0) / predicted - 1),
-                                  std::abs(reduced / predicted - 1)});
+                velocity.see(pair_velocity(program, n, beta, r0), predicted);
+                velocity.see(reduced, predicted);
             }
         }
     }
     Measurement result;
-    result.predicted = which.velocity(256, 5, 1);
+    result.predicted = context.predict("velocity", which.velocity(256, 5, 1), {256, 5, 1});
     result.measured = theory::initial_velocity(program, {256, {5}, 1, table_T, std::nullopt});
     result.tolerance = fmt::format("{} of it", tolerance);
-    result.verdict = verdict_of(worst < tolerance);
+    result.verdict = verdict_of(velocity.agrees());
     result.note = fmt::format(
         "shown at n = 256, beta = 5, r0 = 1; over n = 2 to {}, beta = 0 to 5, r0 = 1 and 2.5 particles "
         "and reduced law differ from {} by at most {:.1e} of it",
-        sizes.back(), which.formula, worst);
+        sizes.back(), which.formula, velocity.off());
     return result;
 }
 
@@ -87,11 +88,11 @@ Measurement reduced_law(const Context& context) {
     constexpr double tolerance = 1e-7;
     const auto n = context.size<std::size_t>(32, 256);
     const double beta = context.size(3.0, 5.0);
-    double particles_off = 0;
-    double theory_off = 0;
+    Comparison particles_agree = Comparison::absolute(tolerance);
+    Comparison theory_agrees = Comparison::absolute(tolerance);
     double asymmetry = 0;
     for (std::size_t i = 0; i < paper_rows().size(); ++i) {
-        const PaperRow& row = paper_rows()[i];
+        const PaperRow row = predicted_row(context, paper_rows()[i]);
         const scheme::Program program = scheme::find_scheme(row.scheme).program;
         dynamics::Settings s;
         s.tokens = n;
@@ -119,17 +120,18 @@ Measurement reduced_law(const Context& context) {
         const std::vector<theory::Point> solved =
             theory::solve(program, {static_cast<double>(n), {beta}, 1, table_T, std::nullopt}, times);
         for (std::size_t k = 0; k < times.size(); ++k) {
-            particles_off =
-                std::max({particles_off, std::abs(cosines[k] - typed[k].gamma), std::abs(lengths[k] / typed[k].r - 1)});
-            theory_off = std::max(
-                {theory_off, std::abs(solved[k].gamma - typed[k].gamma), std::abs(solved[k].radius / typed[k].r - 1)});
+            particles_agree.see(cosines[k], typed[k].gamma);
+            particles_agree.see(lengths[k] / typed[k].r, 1);
+            theory_agrees.see(solved[k].gamma, typed[k].gamma);
+            theory_agrees.see(solved[k].radius / typed[k].r, 1);
         }
     }
     Measurement result;
     result.predicted = "gamma' = G/(s Z) with the row's s and r'";
-    result.measured = fmt::format("particles off by {:.1e}, reduced law by {:.1e}", particles_off, theory_off);
+    result.measured =
+        fmt::format("particles off by {:.1e}, reduced law by {:.1e}", particles_agree.off(), theory_agrees.off());
     result.tolerance = tolerance;
-    result.verdict = verdict_of(particles_off < tolerance && theory_off < tolerance && asymmetry < tolerance);
+    result.verdict = verdict_of(particles_agree.agrees() && theory_agrees.agrees() && asymmetry < tolerance);
     result.note =
         fmt::format("six schemes, n = {}, beta = {}, t to {}; cosines of one token differ among themselves by {:.1e}",
                     n, beta, table_T, asymmetry);

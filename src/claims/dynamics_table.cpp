@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/experiment.hpp"
 #include "claims/groups.hpp"
 #include "claims/system.hpp"
 #include "core/random.hpp"
@@ -62,7 +63,8 @@ double deviation(const PaperRow& row, const scheme::Program& program, const Case
 
 }  // namespace
 
-Measurement compare_with_row(const PaperRow& row, const scheme::Program& program, const Context& context) {
+Measurement compare_with_row(const PaperRow& stated, const scheme::Program& program, const Context& context) {
+    const PaperRow row = predicted_row(context, stated);
     constexpr double tolerance = 1e-8;
     double worst = 0;
     std::size_t states = 0;

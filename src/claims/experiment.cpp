@@ -1,5 +1,6 @@
 #include "claims/experiment.hpp"
 
+#include <cassert>
 #include <cmath>
 
 #include "claims/system.hpp"
@@ -18,6 +19,27 @@ dynamics::Record run_particles(const Context& context, const dynamics::Settings&
         throw Interrupted{};
     }
     return record;
+}
+
+PaperRow predicted_row(const Context& context, const PaperRow& row) {
+    PaperRow predicted = row;
+    predicted.s = [context, s = row.s](const TokenState& x) {
+        return context.predict("s", s(x), {x.r, x.along, x.length, x.t});
+    };
+    predicted.growth = [context, growth = row.growth](const TokenState& x) {
+        return context.predict("growth", growth(x), {x.r, x.along, x.length, x.t});
+    };
+    return predicted;
+}
+
+const PaperRow& paper_row(std::string_view scheme) {
+    for (const PaperRow& row : paper_rows()) {
+        if (std::string_view(row.scheme).substr(0, row.scheme.find(':')) == scheme) {
+            return row;
+        }
+    }
+    assert(false && "a row of Table 2");
+    return paper_rows().front();
 }
 
 std::vector<double> one_minus_cosines(const std::vector<double>& theta, std::size_t systems, std::size_t dim) {

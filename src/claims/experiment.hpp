@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "claims/claim.hpp"
+#include "claims/comparison.hpp"
 #include "claims/fit.hpp"
+#include "claims/paper.hpp"
 #include "claims/style.hpp"
 #include "dynamics/run.hpp"
 #include "scheme/catalogue.hpp"
@@ -17,6 +19,10 @@ namespace flyball::claims {
 using Sampled = std::function<void(const dynamics::Sample&, const dynamics::Particles&)>;
 dynamics::Record run_particles(const Context& context, const dynamics::Settings& settings,
                                const scheme::Program& program, const Sampled& sampled = {});
+
+// A row of Table 2 whose s and r' ("s" and "growth" at r, <theta, A>, |A|, t) are asked for with context.predict.
+PaperRow predicted_row(const Context& context, const PaperRow& row);
+const PaperRow& paper_row(std::string_view scheme);  // by the name without parameters
 
 // 1 - mean cosine over pairs of every system, without cancellation; theta is [systems, tokens, dim].
 std::vector<double> one_minus_cosines(const std::vector<double>& theta, std::size_t systems, std::size_t dim);

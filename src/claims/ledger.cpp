@@ -27,7 +27,8 @@ std::vector<Claim> ledger(std::string_view group) {
     for (const auto theme :
          {dynamics_table_claims, dynamics_sync_claims, dynamics_energy_claims, dynamics_symmetric_claims,
           dynamics_terminal_claims, dynamics_start_claims, dynamics_cone_claims, dynamics_random_claims,
-          dynamics_headline_claims, dynamics_clock_claims, dynamics_findings_claims, dynamics_sublayers_claims}) {
+          dynamics_headline_claims, dynamics_clock_claims, dynamics_findings_claims, dynamics_output_norm_claims,
+          dynamics_sublayers_claims}) {
         std::vector<Claim> part = theme();
         claims.insert(claims.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <memory>
 
 #include "core/random.hpp"
 
@@ -13,19 +14,28 @@ using scheme::State;
 
 System::System(const scheme::Program& program, std::size_t tokens, std::size_t dim, double T,
                const attention::Settings& attention, attention::Weights<double> weights)
+    : System(program, tokens, dim, T,
+             [kernel = std::make_shared<attention::Attention<double>>(
+                  attention::Shape{1, tokens, dim}, attention, std::move(weights))](const double* in, double* out) {
+                 (*kernel)(in, out);
+             }) {}
+
+System::System(const scheme::Program& program, std::size_t tokens, std::size_t dim, double T, Layer layer)
     : tokens_(tokens),
       dim_(dim),
       T_(T),
       end_(T),
-      attention_({1, tokens, dim}, attention, std::move(weights)),
+      layer_(std::move(layer)),
       step_(program, scheme::SubLayers::attention_only, tokens, dim),
       program_(program) {
     assert(program.stream_count() == 1);
 }
 
 Environment System::at(double t) const {
-    const double margin = 1e-13 * (end_ - begin_);
-    return Environment::ode(std::clamp(t, begin_ + margin, end_ - margin), T_, tokens_, dim_);
+    const double margin = 1e-13 * std::min(end_ - begin_, 1.0);
+    const double first = std::max(begin_ + margin, std::nextafter(begin_, end_));
+    const double last = std::min(end_ - margin, std::nextafter(end_, begin_));
+    return Environment::ode(std::clamp(t, first, last), T_, tokens_, dim_);
 }
 
 void System::start(std::vector<double> rows, double t) {
@@ -37,7 +47,7 @@ void System::start(std::vector<double> rows, double t) {
 
 void System::velocity(double t, const State<double>& state, std::vector<std::vector<double>>& slopes) {
     step_.velocity(
-        at(t), state, [this](scheme::SubLayer, const double* in, double* out) { attention_(in, out); }, slopes);
+        at(t), state, [this](scheme::SubLayer, const double* in, double* out) { layer_(in, out); }, slopes);
 }
 
 Motion System::motion(double t) {

@@ -1,10 +1,11 @@
 // A scheme beside an attention of one's own: velocities at given states, and runs that dynamics::Settings cannot say
-// (V = I with random Q and K, heads of different temperature).
+// (V = I with random Q and K, heads of different temperature, normed queries and keys).
 //
 // Small and plain on purpose: classical Runge-Kutta with steps that are even in log(1 + t). Rows are [tokens, dim].
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "attention/attention.hpp"
@@ -23,6 +24,9 @@ class System {
     // `T` is what the equation's T and depth refer to.
     System(const scheme::Program& program, std::size_t tokens, std::size_t dim, double T,
            const attention::Settings& attention, attention::Weights<double> weights = {});
+    // With a sub-layer of the caller's: in and out are [tokens, dim].
+    using Layer = std::function<void(const double* in, double* out)>;
+    System(const scheme::Program& program, std::size_t tokens, std::size_t dim, double T, Layer layer);
 
     void start(std::vector<double> rows, double t = 0);  // projected to the scheme's manifold at t
     const std::vector<double>& x() const { return state_.streams[0]; }
@@ -41,7 +45,7 @@ class System {
     double T_;
     double begin_ = 0;  // the open segment that times are kept in
     double end_ = 0;
-    attention::Attention<double> attention_;
+    Layer layer_;
     scheme::RowStep<double> step_;
     scheme::Program program_;
     scheme::State<double> state_;

@@ -42,7 +42,8 @@ CLI::Validator whole_number(long long least);
 // Writes to stdout and remembers failure; the program's last act is to check it.
 void print_out(std::string_view text);
 void flush_out();
-void print_error(std::string_view text);
+// Writes to stderr. A failure there is ignored: nobody is left to be told. Needs no memory.
+void print_error(std::string_view text) noexcept;
 
 // The arguments of a command with the keys of its `--config FILE` put in front of them as flags. Keys of a table named
 // like the command and top-level keys count; a key that is also given as a flag gives way to the flag.

@@ -32,17 +32,30 @@ std::vector<scheme::Scheme> chosen_schemes(const std::vector<std::string>& names
     return schemes;
 }
 
+namespace {
+
+int output_error = 0;  // what the system said when it first refused to take output
+
+}  // namespace
+
 void print_out(std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && output_error == 0) {
+        output_error = errno;
+    }
 }
 
-void print_error(std::string_view text) {
+void print_error(std::string_view text) noexcept {
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 void flush_out() {
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        throw Error(ErrorKind::io, "cli.print", fmt::format("'{}' while writing the output", std::strerror(errno)),
+    const bool flushed = std::fflush(stdout) == 0;
+    if (!flushed && output_error == 0) {
+        output_error = errno;
+    }
+    if (!flushed || std::ferror(stdout) != 0) {
+        throw Error(ErrorKind::io, "cli.print",
+                    fmt::format("'{}' while writing the output", std::strerror(output_error)),
                     "a writable standard output");
     }
 }

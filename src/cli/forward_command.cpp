@@ -9,10 +9,12 @@
 
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "core/file.hpp"
 #include "core/json.hpp"
 #include "core/number.hpp"
 #include "core/parallel.hpp"
 #include "core/safetensors.hpp"
+#include "model/finite.hpp"
 #include "model/locate.hpp"
 #include "model/pass.hpp"
 #include "model/tokenizer.hpp"
@@ -71,10 +73,15 @@ std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem:
                     "--text FILE, --ids 1,2,3 or --ids @FILE");
     }
     if (!flags.ids.empty()) {
-        return parse_ids(flags.ids);
+        std::vector<std::int32_t> ids = parse_ids(flags.ids);
+        ids.resize(flags.length > 0 ? std::min(flags.length, ids.size()) : ids.size());
+        return ids;
     }
     constexpr std::size_t largest_text = std::size_t{1} << 30;
-    std::vector<std::int32_t> ids = model::Tokenizer::load(folder).encode(read_text_file(flags.text, largest_text));
+    const model::Tokenizer tokenizer = model::Tokenizer::load(folder);
+    const std::string text = read_text_file(flags.text, largest_text);
+    std::vector<std::int32_t> ids =
+        flags.length > 0 ? tokenizer.encode_at_most(flags.length, text) : tokenizer.encode(text);
     if (ids.empty()) {
         throw Error(ErrorKind::input, where, fmt::format("no tokens in {}", flyball::quoted(flags.text)),
                     "a text that is not empty");
@@ -149,6 +156,11 @@ class Recorder {
 
     const model::Taps<float>& taps() const { return taps_; }
 
+    bool is_finite() const {
+        return std::all_of(tensors_.begin(), tensors_.end(),
+                           [](const auto& kept) { return model::all_finite(kept.second.values); });
+    }
+
     void save(const std::string& path) const {
         std::vector<TensorToWrite> list;
         for (const auto& [name, kept] : tensors_) {
@@ -198,6 +210,17 @@ void check_memory(const model::Architecture& a, std::size_t tokens, Wanted wante
     }
 }
 
+// Not-a-number is a result, but never a silent one: where it comes from is said on stderr.
+void warn_not_finite(const std::string& given, const model::Model<float>& model) {
+    const std::vector<std::string> spoilt = model::tensors_not_finite(model);
+    std::string why = "though every weight is: the numbers outgrow 32-bit floats on the way";
+    if (!spoilt.empty()) {
+        why = fmt::format("because of NaN or infinities in {} of its {} tensors, the first of them {}", spoilt.size(),
+                          model.layout().parameters.size(), spoilt.front());
+    }
+    print_error(fmt::format("flyball: warning: {}: the result is not finite, {}\n", given, why));
+}
+
 Json model_json(const std::string& given, const model::Model<float>& model) {
     const model::Architecture& a = model.architecture();
     return {{"name", given},
@@ -221,14 +244,11 @@ ExitCode run(const Flags& flags) {
         set_threads(flags.threads);
     }
     const std::filesystem::path folder = model::locate(flags.model);
-    std::vector<std::int32_t> ids = read_tokens(flags, folder);
+    const std::vector<std::int32_t> ids = read_tokens(flags, folder);
     const model::Model<float> model = model::load_model(folder);
     const model::Architecture& architecture = model.architecture();
     for (const std::string& note : model.notes()) {
         print_error(fmt::format("flyball: note: {}: {}\n", flags.model, note));
-    }
-    if (flags.length > 0 && flags.length < ids.size()) {
-        ids.resize(flags.length);
     }
     const Wanted wanted = parse_what(flags, architecture);
     model::check_length(architecture, ids.size());
@@ -240,12 +260,20 @@ ExitCode run(const Flags& flags) {
     pass.forward(ids, recorder.taps());
     const double loss = architecture.has_head ? pass.loss(model::next_tokens(ids), recorder.taps()) : std::nan("");
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const bool has_loss = architecture.has_head && ids.size() > 1;
+    const bool finite = model::all_finite(pass.readout()) && (!has_loss || std::isfinite(loss)) && recorder.is_finite();
+    if (!finite) {
+        warn_not_finite(flags.model, model);
+    }
     if (!flags.save.empty()) {
+        const std::filesystem::path file = flags.save;
+        remove_abandoned(file.parent_path(), file.filename().string());
         recorder.save(flags.save);
     }
     const Json described = model_json(flags.model, model);
     if (flags.json) {
-        Json document = {{"model", described}, {"tokens", ids.size()}, {"loss", loss}, {"seconds", seconds}};
+        Json document = {
+            {"model", described}, {"tokens", ids.size()}, {"loss", loss}, {"finite", finite}, {"seconds", seconds}};
         print_out(dump_json(document, 2) + "\n");
         return ExitCode::done;
     }
@@ -284,7 +312,7 @@ Command forward_command() {
             ->required();
         app.add_option("--text", flags->text, "a text, read by the model's own tokenizer")->type_name("FILE");
         app.add_option("--ids", flags->ids, "token ids with commas between them, or @FILE")->type_name("LIST");
-        app.add_option("--length", flags->length, "use the first L tokens alone")
+        app.add_option("--length", flags->length, "use L tokens at most: a text loses its end, not its [CLS] and [SEP]")
             ->type_name("L")
             ->check(whole_number(1));
         app.add_option("--save", flags->save, "write a safetensors file")->type_name("FILE");

@@ -1,13 +1,17 @@
 // The program: finds the command, parses its flags, turns what goes wrong into one sentence and an exit code.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iterator>
 #include <new>
+#include <stdexcept>
+#include <system_error>
 
 #include "cli/command.hpp"
+#include "cli/terminal.hpp"
 #include "core/suggest.hpp"
 #include "core/version.hpp"
 
@@ -114,23 +118,60 @@ ExitCode run(const std::vector<std::string>& arguments) {
     return run_command(find_command(arguments[0]), {std::next(arguments.begin()), arguments.end()});
 }
 
-int guarded(const std::vector<std::string>& arguments) {
+// One line on stderr, put together without asking for memory: there may be none left.
+void say(std::string_view before, std::string_view text) noexcept {
+    print_error(before);
+    print_error(text);
+    print_error("\n");
+}
+
+int no_memory() noexcept {
+    say("flyball: ", "[cli.main] got too little memory, expected enough for what was asked.");
+    return static_cast<int>(ExitCode::bad_input);
+}
+
+// Where even tidying up needs memory that is not there (the destructor of a JSON value does), no exception gets
+// through.
+[[noreturn]] void on_terminate() noexcept {
+    int code = static_cast<int>(ExitCode::bug);
     try {
-        const ExitCode code = run(arguments);
+        if (const std::exception_ptr failure = std::current_exception()) {
+            std::rethrow_exception(failure);
+        }
+        say("flyball: a bug of ours: ", "terminated");
+    } catch (const std::bad_alloc&) {
+        code = no_memory();
+    } catch (const std::exception& error) {
+        say("flyball: a bug of ours: ", error.what());
+    } catch (...) {
+        say("flyball: a bug of ours: ", "an unknown exception");
+    }
+    _exit(code);
+}
+
+int guarded(int count, char** values) {
+    try {
+        const ExitCode code = run({values + std::min(1, count), values + count});
         flush_out();
         return static_cast<int>(code);
     } catch (const Error& error) {
         std::fflush(stdout);
-        fmt::print(stderr, "flyball: {}\n", error.what());
+        say("flyball: ", error.what());
         if (!error.detail().empty()) {
-            fmt::print(stderr, "{}\n", error.detail());
+            say("", error.detail());
         }
         return static_cast<int>(exit_code(error.kind()));
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "flyball: [cli.main] got too little memory, expected enough for what was asked.\n");
+        return no_memory();
+    } catch (const std::length_error&) {  // more elements than any memory holds
+        return no_memory();
+    } catch (const std::system_error& error) {  // a file, a folder or a thread that the system refused
+        print_error("flyball: [cli.main] got '");
+        print_error(error.what());
+        say("'", ", expected a system that grants what was asked.");
         return static_cast<int>(ExitCode::bad_input);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "flyball: a bug of ours: {}\n", error.what());
+        say("flyball: a bug of ours: ", error.what());
         return static_cast<int>(ExitCode::bug);
     }
 }
@@ -140,5 +181,7 @@ int guarded(const std::vector<std::string>& arguments) {
 }  // namespace flyball::cli
 
 int main(int count, char** values) {
-    return flyball::cli::guarded({values + std::min(1, count), values + count});
+    std::set_terminate(flyball::cli::on_terminate);
+    flyball::cli::settle_in();
+    return flyball::cli::guarded(count, values);
 }

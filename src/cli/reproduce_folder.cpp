@@ -136,7 +136,7 @@ void ReproduceFolder::store(Reproduced& result) const {
     const auto json = [](const Value& value) {
         return std::visit([](const auto& content) { return Json(content); }, value);
     };
-    Json document;
+    Json document = Json::object();
     document["predicted"] = json(result.measurement.predicted);
     document["measured"] = json(result.measurement.measured);
     document["tolerance"] = json(result.measurement.tolerance);

@@ -70,6 +70,9 @@ Each claim has one experiment. Its prediction is a formula typed from the paper,
 `holds-corrected` (not as stated, but as the remark says), `fails`, `not-tested`. The program exits with 1 when a verdict
 is not the one recorded here.
 
+Tolerances are such that the nearest wrong statement would not pass: for every claim a test puts one in the place of the
+prediction (2 % off, the next exponent, n for n - 1, a bound without its slope) and sees the verdict flip.
+
 )";
 
 std::string in_full(const Reproduced& result) {
@@ -94,7 +97,7 @@ std::string in_full(const Reproduced& result) {
 Json reproduce_json(const std::vector<Reproduced>& results) {
     Json list = Json::array();
     for (const Reproduced& result : results) {
-        Json row;
+        Json row = Json::object();
         row["id"] = result.claim.id;
         row["statement"] = result.claim.statement;
         row["source"] = result.claim.source;

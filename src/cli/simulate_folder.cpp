@@ -162,7 +162,7 @@ void SimulateFolder::load_frames(std::size_t i, Simulated& run) const {
 
 void SimulateFolder::write(std::vector<Simulated>& runs) {
     Json about = record::provenance(settings_.seed);
-    Json kernels;
+    Json kernels = Json::object();
     for (const Simulated& run : runs) {
         kernels[run.scheme.name] = run.record.kernel;
     }

@@ -37,7 +37,7 @@ Json simulate_json(const std::vector<Simulated>& runs) {
     Json list = Json::array();
     for (const Simulated& run : runs) {
         const std::vector<Sample>& samples = run.record.samples;
-        Json row;
+        Json row = Json::object();
         row["scheme"] = run.scheme.name;
         row["equation"] = run.scheme.program.text();
         row["outcome"] = dynamics::name(run.record.outcome);

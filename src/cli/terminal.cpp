@@ -1,7 +1,9 @@
 #include "cli/terminal.hpp"
 
 #include <fmt/format.h>
+#include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +33,17 @@ double number_in(const char* path) {
 }
 
 }  // namespace
+
+void settle_in() noexcept {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(descriptor, F_GETFD) == -1) {
+            // The lowest free number is this one: those below it are open by now.
+            static_cast<void>(open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY));
+        }
+    }
+    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+}
 
 Progress::Sink progress_sink() {
     if (isatty(STDERR_FILENO) == 0) {
@@ -69,7 +82,18 @@ double available_memory() {
     if (limit > 0 && used >= 0) {
         available = std::min(available, limit - used);
     }
-    return available;
+    // The limits of the process (ulimit -v and -d) count addresses, whether they are backed by memory or not.
+    double size = 0;
+    if (std::ifstream("/proc/self/statm") >> size) {
+        size *= static_cast<double>(sysconf(_SC_PAGESIZE));
+        for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+            rlimit most{};
+            if (getrlimit(kind, &most) == 0 && most.rlim_cur != RLIM_INFINITY) {
+                available = std::min(available, static_cast<double>(most.rlim_cur) - size);
+            }
+        }
+    }
+    return std::max(0.0, available);
 }
 
 namespace {

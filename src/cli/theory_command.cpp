@@ -135,7 +135,8 @@ Command theory_command() {
         app.add_option("--tokens", flags->tokens, "number of tokens, orthonormal at the start")
             ->type_name("N")
             ->capture_default_str();
-        app.add_option("--beta", flags->betas, "inverse temperature; B1,B2,.. gives one identity head each, averaged")
+        app.add_option("--beta", flags->betas,
+                       "inverse temperature, 0 or more; B1,B2,.. gives one identity head each, averaged")
             ->type_name("B[,B2..]")
             ->take_all()
             ->expected(1)

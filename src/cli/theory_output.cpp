@@ -85,13 +85,15 @@ Json theory_json(const TheoryOutput& output) {
     Json list = Json::array();
     for (const Predicted& run : output.runs) {
         const Law& law = run.law;
-        Json row;
+        Json row = Json::object();
         row["scheme"] = run.scheme.name;
         row["equation"] = run.scheme.program.text();
         row["initial_velocity"] = run.initial_velocity;
         row["terminal"] = {{"law", theory::name(law.kind)},
                            {"rate", or_null(law.rate)},
                            {"p", or_null(law.p)},
+                           {"power", or_null(law.power)},
+                           {"time", or_null(law.time)},
                            {"exponent", or_null(law.exponent)},
                            {"constant", or_null(law.constant)},
                            {"log_constant", or_null(law.log_constant)},
@@ -130,14 +132,18 @@ std::string law_in_words(const Law& law) {
     }
     switch (law.kind) {
         case LawKind::exponential:
-            return fmt::format("exponential  C exp(-{} t){}", number(*law.rate), constant);
+            return fmt::format("exponential  C {}exp(-{} t){}",
+                               *law.power == 0 ? "" : fmt::format("t^{} ", number(*law.power)), number(*law.rate),
+                               constant);
         case LawKind::stretched:
-            return fmt::format("stretched  C t^{} exp(-{} t^{}){}", number(*law.p - 1), number(*law.rate),
+            return fmt::format("stretched  C t^{} exp(-{} t^{}){}", number(*law.power), number(*law.rate),
                                number(*law.p), constant);
         case LawKind::power:
             return fmt::format("power  C t^{}{}", number(*law.exponent), constant);
         case LawKind::frozen:
             return fmt::format("frozen at gamma = {}", law.limit ? number(*law.limit) : "?");
+        case LawKind::extinct:
+            return fmt::format("extinct at t = {}", number(*law.time));
         case LawKind::other:
             break;
     }

@@ -3,10 +3,14 @@
 #include <cblas.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -43,6 +47,43 @@ const ThreadSetting& thread_setting() {
     return found;
 }
 
+// OpenBLAS's work area (its BUFFER_SIZE on x86-64), and the stack and heap that a thread takes beside it.
+constexpr std::size_t area_bytes = std::size_t{128} << 20U;
+constexpr std::size_t beside_bytes = std::size_t{32} << 20U;
+// OpenBLAS has places for twice as many areas as threads it was built for, which are at least 64.
+constexpr int most_areas = 100;
+
+bool can_map(std::size_t bytes) {
+    void* const start = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return start != MAP_FAILED && ::munmap(start, bytes) == 0;
+}
+
+// Areas that were given back stay mapped and serve whoever calls next.
+void map_areas(int count) {
+    const auto allocate = reinterpret_cast<void* (*)(int)>(dlsym(RTLD_DEFAULT, "blas_memory_alloc"));
+    const auto release = reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "blas_memory_free"));
+    if (allocate == nullptr || release == nullptr) {
+        return;  // another library, with ways of its own
+    }
+    std::vector<void*> areas;
+    areas.reserve(static_cast<std::size_t>(count));
+    bool refused = false;
+    while (!refused && areas.size() < static_cast<std::size_t>(count)) {
+        refused = !can_map(area_bytes + beside_bytes);
+        if (!refused) {
+            areas.push_back(allocate(0));
+        }
+    }
+    for (void* const area : areas) {
+        release(area);
+    }
+    if (refused) {
+        throw Error(ErrorKind::resource, "core.blas", "too little address space for the matrix library",
+                    fmt::format("{} MB for each of {} threads", (area_bytes + beside_bytes) >> 20U, count),
+                    "raise the limit (ulimit -v), or use fewer --threads");
+    }
+}
+
 int as_int(std::size_t size, const char* what) {
     constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
     if (size > most) {
@@ -77,6 +118,7 @@ void checked_gemm(Product product, Transpose transpose_a, Transpose transpose_b,
     if (m == 0 || n == 0) {
         return;
     }
+    prepare_blas();
     std::optional<BlasThreads> single;
     if (inside_parallel()) {
         single.emplace(1);
@@ -102,6 +144,20 @@ std::string blas_core() {
     const auto found = reinterpret_cast<Name>(dlsym(RTLD_DEFAULT, "openblas_get_corename"));
     const char* const core = found != nullptr ? found() : nullptr;
     return core != nullptr ? core : "unknown";
+}
+
+void prepare_blas() {
+    static std::atomic<int> prepared{0};
+    const int wanted = std::min(threads(), most_areas);
+    if (prepared.load(std::memory_order_acquire) >= wanted) {
+        return;
+    }
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    if (prepared.load(std::memory_order_relaxed) < wanted) {
+        map_areas(wanted);
+        prepared.store(wanted, std::memory_order_release);
+    }
 }
 
 int blas_threads() {

@@ -26,6 +26,11 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
 // may end in other last digits.
 std::string blas_core();
 
+// OpenBLAS maps a work area for each thread that calls it, and where the system refuses (ulimit -v, no overcommit) it
+// asks again for ever. This has the areas of all our threads mapped beforehand, or throws Error(resource). gemm and
+// the functions of lapack.hpp call it themselves; once it has succeeded it costs a comparison.
+void prepare_blas();
+
 // The number of threads BLAS uses in the calling thread; 0 when the library has no such setting.
 int blas_threads();
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -60,22 +62,80 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
     return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-}  // namespace
+// A new version of NAME is written as .NAME.PROCESS-COUNTER.tmp, so that writers do not meet. (Names of 255 bytes are
+// the longest there are.)
+std::string temporary_name(const std::string& name, std::uint64_t counter) {
+    return fmt::format(".{}.{}-{}.tmp", name.substr(0, 200), ::getpid(), counter);
+}
 
-MappedFile::MappedFile(const std::filesystem::path& path) {
-    constexpr std::string_view where = "core.map_file";
-    // O_NONBLOCK: opening a named pipe must not wait for its other end before we refuse it.
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.get() < 0) {
-        fail(where, path, errno, "a readable file");
+// Whether that could be `text`; any NAME if it is empty.
+bool is_temporary_name(std::string_view text, std::string_view name) {
+    constexpr std::string_view end = ".tmp";
+    if (text.size() < end.size() || text.front() != '.' || text.substr(text.size() - end.size()) != end) {
+        return false;
     }
-    const struct stat status = status_of(file.get(), where, path);
+    text.remove_prefix(1);
+    text.remove_suffix(end.size());
+    const std::size_t dot = text.rfind('.');
+    const std::string_view numbers = dot == std::string_view::npos ? "" : text.substr(dot + 1);
+    const std::size_t dash = numbers.find('-');
+    const auto is_number = [](std::string_view part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    return dash != std::string_view::npos && is_number(numbers.substr(0, dash)) &&
+           is_number(numbers.substr(dash + 1)) && (name.empty() || text.substr(0, dot) == name.substr(0, 200));
+}
+
+void expect_regular(const struct stat& status, std::string_view where, const std::filesystem::path& path) {
     if (!S_ISREG(status.st_mode)) {
         throw Error(ErrorKind::io, where,
                     fmt::format("{}, which is {}", flyball::quoted(path.string()),
                                 S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"),
                     "a readable file");
     }
+}
+
+// Opening a named pipe must not wait for its other end before we refuse it.
+constexpr int open_at_once = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+// All that can be read from the descriptor; `told` is how much that will be, as far as is known.
+std::string read_all(int descriptor, std::size_t told, std::size_t max_bytes, std::string_view where,
+                     const std::filesystem::path& path) {
+    constexpr std::size_t piece = 65536;
+    std::string text;
+    std::size_t used = 0;
+    while (used <= max_bytes) {
+        if (used == text.size()) {
+            const std::size_t step = used == 0 ? std::min(told, max_bytes) + 1 : std::max(piece, used / 2);
+            text.resize(used + step);
+        }
+        const ssize_t got = ::read(descriptor, text.data() + used, text.size() - used);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            fail(where, path, errno, "a readable file");
+        }
+        if (got == 0) {
+            text.resize(used);
+            return text;
+        }
+        used += static_cast<std::size_t>(got);
+    }
+    throw Error(ErrorKind::input, where,
+                fmt::format("{} with more than {} bytes", flyball::quoted(path.string()), max_bytes), "a smaller file");
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+    constexpr std::string_view where = "core.map_file";
+    const Descriptor file(::open(path.c_str(), open_at_once));
+    if (file.get() < 0) {
+        fail(where, path, errno, "a readable file");
+    }
+    const struct stat status = status_of(file.get(), where, path);
+    expect_regular(status, where, path);
     const auto size = static_cast<std::size_t>(status.st_size);
     if (size == 0) {
         return;  // mmap refuses empty maps
@@ -111,30 +171,18 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t max_by
         fail(where, path, EISDIR, "a readable file");
     }
     // The size is a hint only: it is 0 for pipes, and the file may grow while we read.
-    const auto told = static_cast<std::size_t>(std::max<off_t>(0, status.st_size));
-    constexpr std::size_t piece = 65536;
-    std::string text;
-    std::size_t used = 0;
-    while (used <= max_bytes) {
-        if (used == text.size()) {
-            const std::size_t step = used == 0 ? std::min(told, max_bytes) + 1 : std::max(piece, used / 2);
-            text.resize(used + step);
-        }
-        const ssize_t got = ::read(file.get(), text.data() + used, text.size() - used);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            fail(where, path, errno, "a readable file");
-        }
-        if (got == 0) {
-            text.resize(used);
-            return text;
-        }
-        used += static_cast<std::size_t>(got);
+    return read_all(file.get(), static_cast<std::size_t>(std::max<off_t>(0, status.st_size)), max_bytes, where, path);
+}
+
+std::string read_regular_file(const std::filesystem::path& path, std::size_t max_bytes) {
+    constexpr std::string_view where = "core.read_regular_file";
+    const Descriptor file(::open(path.c_str(), open_at_once));
+    if (file.get() < 0) {
+        fail(where, path, errno, "a readable file");
     }
-    throw Error(ErrorKind::input, where,
-                fmt::format("{} with more than {} bytes", flyball::quoted(path.string()), max_bytes), "a smaller file");
+    const struct stat status = status_of(file.get(), where, path);
+    expect_regular(status, where, path);
+    return read_all(file.get(), static_cast<std::size_t>(std::max<off_t>(0, status.st_size)), max_bytes, where, path);
 }
 
 void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path) {
@@ -172,13 +220,13 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
     }
     static std::atomic<std::uint64_t> counter{0};
     do {
-        temporary_ = folder_of(path_) / fmt::format(".{}.{}-{}.tmp", path_.filename().string().substr(0, 200),
-                                                    ::getpid(), counter.fetch_add(1));
-        descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        temporary_ = folder_of(path_) / temporary_name(path_.filename().string(), counter.fetch_add(1));
+        descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (descriptor_ < 0 && errno == EEXIST);
     if (descriptor_ < 0) {
         fail(where, path_, errno, expected);
     }
+    static_cast<void>(::flock(descriptor_, LOCK_EX | LOCK_NB));  // somebody is at work here: see remove_abandoned
     if (mode != 0) {
         static_cast<void>(::fchmod(descriptor_, mode));  // a nicety: the new version keeps the old permissions
     }
@@ -201,6 +249,38 @@ void AtomicFile::write(std::string_view text) {
     write(std::as_bytes(std::span(text)));
 }
 
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written < 0) {
+            fail("core.write_file", path_, errno, "a file that can be written to the end");
+        }
+        offset += static_cast<std::uint64_t>(written);
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
+void AtomicFile::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+    while (!bytes.empty()) {
+        const ssize_t got = ::pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            fail("core.write_file", path_, errno, "a file that can be read while it is written");
+        }
+        if (got == 0) {
+            std::fill(bytes.begin(), bytes.end(), std::byte{0});
+            return;
+        }
+        offset += static_cast<std::uint64_t>(got);
+        bytes = bytes.subspan(static_cast<std::size_t>(got));
+    }
+}
+
 void AtomicFile::commit() {
     constexpr std::string_view where = "core.write_file";
     constexpr std::string_view expected = "a file that can be written to the end";
@@ -218,6 +298,23 @@ void AtomicFile::commit() {
     const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.get() >= 0) {
         static_cast<void>(::fsync(folder.get()));
+    }
+}
+
+void remove_abandoned(const std::filesystem::path& folder, std::string_view name) {
+    std::error_code error;
+    std::vector<std::filesystem::path> found;
+    for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (is_temporary_name(entry->path().filename().string(), name)) {
+            found.push_back(entry->path());
+        }
+    }
+    for (const std::filesystem::path& path : found) {
+        const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+        if (file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
+            ::unlink(path.c_str());
+        }
     }
 }
 

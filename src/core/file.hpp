@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -34,6 +35,10 @@ class MappedFile {
 // The whole contents; pipes and devices work too. More than max_bytes is an Error.
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
 
+// The same for files found in a folder that somebody else filled: whatever is no regular file, such as a named pipe
+// that nobody writes to, is an Error at once instead of a wait.
+std::string read_regular_file(const std::filesystem::path& path, std::size_t max_bytes);
+
 // A new version of `path`, written to a temporary file beside it. Without commit() the destructor removes it and the
 // old version stays. Writes are not buffered: give them in large pieces.
 class AtomicFile {
@@ -46,6 +51,10 @@ class AtomicFile {
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text);
 
+    // For formats that are not written from front to back. A hole reads as zeros, and so does what lies beyond the end.
+    void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+    void read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
+
     // Flushes to the disk and takes the place of the old version.
     void commit();
 
@@ -54,6 +63,10 @@ class AtomicFile {
     std::filesystem::path temporary_;
     int descriptor_ = -1;
 };
+
+// Deletes what AtomicFiles in `folder` left behind whose process was killed before it could commit; of `name` alone,
+// when one is given. Writers that are still at work keep theirs. Failures are ignored.
+void remove_abandoned(const std::filesystem::path& folder, std::string_view name = {});
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 

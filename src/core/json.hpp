@@ -3,7 +3,8 @@
 // Promises of parse_json: bounded size and depth, no duplicate keys, valid UTF-8, an Error with line and column and
 // never an exception of the library below. dump_json writes non-finite numbers as null and every other double so that
 // it reads back to the same bits. Objects keep the order of their keys; looking a key up is linear, so do not use them
-// as large maps. No comments and no trailing commas: this is JSON.
+// as large maps. Begin an object with Json::object(): a null that becomes one by assignment to a key is left broken
+// when memory runs out there, and its destructor crashes. No comments and no trailing commas: this is JSON.
 #pragma once
 
 #include <cstddef>

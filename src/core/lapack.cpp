@@ -31,6 +31,7 @@ int checked_size(std::size_t size, const char* where) {
 }  // namespace
 
 std::vector<double> symmetric_eigenvalues(std::vector<double> matrix, std::size_t size) {
+    prepare_blas();
     const BlasThreads one(1);
     const int n = checked_size(size, "core.symmetric_eigenvalues");
     std::vector<double> values(size);
@@ -51,6 +52,7 @@ std::vector<double> symmetric_eigenvalues(std::vector<double> matrix, std::size_
 }
 
 std::vector<double> orthogonal_factor(std::vector<double> matrix, std::size_t size) {
+    prepare_blas();
     const BlasThreads one(1);
     const int n = checked_size(size, "core.orthogonal_factor");
     if (size == 0) {

@@ -24,7 +24,7 @@ bool is_plain_name(const std::string& name) {
 std::map<std::string, std::vector<std::string>> shards_of(const std::filesystem::path& index) {
     const JsonLimits limits{.max_depth = 8, .max_bytes = std::size_t{64} << 20};
     const std::string what = flyball::quoted(index.string());
-    Json json = parse_json(read_text_file(index, limits.max_bytes), what, limits);
+    Json json = parse_json(read_regular_file(index, limits.max_bytes), what, limits);
     const auto map = json.is_object() ? json.find("weight_map") : json.end();
     if (!json.is_object() || map == json.end() || !map->is_object() || map->empty()) {
         throw Error(ErrorKind::input, where, what + " without a weight_map", "an object {tensor name: file name}");

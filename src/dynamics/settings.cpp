@@ -144,6 +144,9 @@ double memory_estimate(const Settings& s, std::size_t streams) {
     if (s.weights != WeightKind::identity) {
         total += 4.0 * 8 * static_cast<double>(s.dim) * static_cast<double>(s.dim) * static_cast<double>(s.systems);
     }
+    // The feed-forward sub-layer: two matrices a system, and the inner rows of the tokens.
+    total += 8.0 * static_cast<double>(s.ffn_width) *
+             (2.0 * static_cast<double>(s.dim) * static_cast<double>(s.systems) + static_cast<double>(s.tokens));
     // Every sample is kept: in the record, in the restart point that is being written, and as text and JSON at the end.
     return total + static_cast<double>(sample_count(s)) * sizeof(Sample) * 20;
 }

@@ -1,14 +1,12 @@
 #include "dynamics/trajectory.hpp"
 
 #include <fmt/format.h>
-#include <hdf5.h>
-
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
 #include "core/version.hpp"
+#include "dynamics/h5_file.hpp"
 
 namespace flyball::dynamics {
 
@@ -45,82 +43,51 @@ TrajectorySample TrajectoryParts::load(std::size_t index) const {
 
 namespace {
 
-// HDF5's handles, closed in the reverse order of opening.
-class Handle {
-  public:
-    Handle(hid_t id, herr_t (*close)(hid_t), const char* what) : id_(id), close_(close) {
-        if (id < 0) {
-            throw Error(ErrorKind::io, "dynamics.write_h5md", fmt::format("an HDF5 failure while making {}", what),
-                        "a disk with room for the trajectory");
-        }
-    }
-    ~Handle() {
-        if (id_ >= 0) {
-            close_(id_);
-        }
-    }
-    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-    operator hid_t() const { return id_; }  // NOLINT: a handle is its id
-
-  private:
-    hid_t id_;
-    herr_t (*close_)(hid_t);
-};
-
-void require(herr_t status, const char* what) {
-    if (status < 0) {
-        throw Error(ErrorKind::io, "dynamics.write_h5md", fmt::format("an HDF5 failure while writing {}", what),
-                    "a disk with room for the trajectory");
-    }
-}
-
 // Without time stamps: the same run gives the same bytes.
-Handle timeless(hid_t kind) {
-    Handle properties(H5Pcreate(kind), H5Pclose, "properties");
-    require(H5Pset_obj_track_times(properties, false), "properties");
+H5Handle timeless(hid_t kind) {
+    H5Handle properties(H5Pcreate(kind), H5Pclose, "properties");
+    h5_require(H5Pset_obj_track_times(properties, false), "properties");
     return properties;
 }
 
-Handle group(hid_t parent, const char* name) {
+H5Handle group(hid_t parent, const char* name) {
     return {H5Gcreate2(parent, name, H5P_DEFAULT, timeless(H5P_GROUP_CREATE), H5P_DEFAULT), H5Gclose, name};
 }
 
 void attribute(hid_t object, const char* name, const std::string& text) {
-    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose, name);
-    require(H5Tset_size(type, text.size() + 1), name);
-    const Handle space(H5Screate(H5S_SCALAR), H5Sclose, name);
-    const Handle made(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, name);
-    require(H5Awrite(made, type, text.c_str()), name);
+    const H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose, name);
+    h5_require(H5Tset_size(type, text.size() + 1), name);
+    const H5Handle space(H5Screate(H5S_SCALAR), H5Sclose, name);
+    const H5Handle made(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, name);
+    h5_require(H5Awrite(made, type, text.c_str()), name);
 }
 
 void attribute(hid_t object, const char* name, std::vector<long long> values) {
     const hsize_t size = values.size();
-    const Handle space(values.size() == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, nullptr), H5Sclose,
-                       name);
-    const Handle made(H5Acreate2(object, name, H5T_NATIVE_LLONG, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, name);
-    require(H5Awrite(made, H5T_NATIVE_LLONG, values.data()), name);
+    const H5Handle space(values.size() == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, nullptr), H5Sclose,
+                         name);
+    const H5Handle made(H5Acreate2(object, name, H5T_NATIVE_LLONG, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, name);
+    h5_require(H5Awrite(made, H5T_NATIVE_LLONG, values.data()), name);
 }
 
 template <class Value>
 void series(hid_t parent, const char* name, hid_t type, const std::vector<Value>& values) {
     const hsize_t size = values.size();
-    const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, name);
-    const Handle made(H5Dcreate2(parent, name, type, space, H5P_DEFAULT, timeless(H5P_DATASET_CREATE), H5P_DEFAULT),
-                      H5Dclose, name);
-    require(H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), name);
+    const H5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, name);
+    const H5Handle made(H5Dcreate2(parent, name, type, space, H5P_DEFAULT, timeless(H5P_DATASET_CREATE), H5P_DEFAULT),
+                        H5Dclose, name);
+    h5_require(H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), name);
 }
 
 void write_positions(hid_t parent, const TrajectoryParts& parts, std::size_t count, const Settings& s) {
     const std::size_t rows = s.systems * s.tokens;
     const hsize_t shape[3] = {count, rows, s.dim};
-    const Handle space(H5Screate_simple(3, shape, nullptr), H5Sclose, "value");
-    const Handle made(
+    const H5Handle space(H5Screate_simple(3, shape, nullptr), H5Sclose, "value");
+    const H5Handle made(
         H5Dcreate2(parent, "value", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, timeless(H5P_DATASET_CREATE), H5P_DEFAULT),
         H5Dclose, "value");
     const hsize_t one[3] = {1, rows, s.dim};
-    const Handle memory(H5Screate_simple(3, one, nullptr), H5Sclose, "value");
+    const H5Handle memory(H5Screate_simple(3, one, nullptr), H5Sclose, "value");
     std::vector<long long> steps;
     std::vector<double> times;
     for (std::size_t i = 0; i < count; ++i) {
@@ -130,8 +97,8 @@ void write_positions(hid_t parent, const TrajectoryParts& parts, std::size_t cou
                         fmt::format("{}", rows * s.dim), "start anew with --force");
         }
         const hsize_t begin[3] = {i, 0, 0};
-        require(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, one, nullptr), "value");
-        require(H5Dwrite(made, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, sample.x.data()), "value");
+        h5_require(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, one, nullptr), "value");
+        h5_require(H5Dwrite(made, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, sample.x.data()), "value");
         steps.push_back(static_cast<long long>(i));
         times.push_back(sample.t);
     }
@@ -143,38 +110,35 @@ void write_positions(hid_t parent, const TrajectoryParts& parts, std::size_t cou
 
 void write_h5md(const std::filesystem::path& path, const TrajectoryParts& parts, std::size_t count, const Settings& s,
                 const std::string& scheme, const std::string& equation) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library neither prints
-    const std::filesystem::path temporary = path.string() + ".part";
+    H5File file(path);
     {
-        const Handle file(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, "the file");
-        const Handle h5md = group(file, "h5md");
+        const H5Handle h5md = group(file, "h5md");
         attribute(h5md, "version", std::vector<long long>{1, 1});
         {
-            const Handle author = group(h5md, "author");
+            const H5Handle author = group(h5md, "author");
             attribute(author, "name", "flyball");
-            const Handle creator = group(h5md, "creator");
+            const H5Handle creator = group(h5md, "creator");
             attribute(creator, "name", "flyball");
             attribute(creator, "version", version);
         }
-        const Handle particles = group(file, "particles");
-        const Handle tokens = group(particles, "tokens");
+        const H5Handle particles = group(file, "particles");
+        const H5Handle tokens = group(particles, "tokens");
         {
-            const Handle box = group(tokens, "box");
+            const H5Handle box = group(tokens, "box");
             attribute(box, "dimension", std::vector<long long>{static_cast<long long>(s.dim)});
             attribute(box, "boundary", "none");
-            const Handle position = group(tokens, "position");
+            const H5Handle position = group(tokens, "position");
             write_positions(position, parts, count, s);
         }
-        const Handle parameters = group(file, "parameters");
+        const H5Handle parameters = group(file, "parameters");
         attribute(parameters, "scheme", scheme);
         attribute(parameters, "equation", equation);
         attribute(parameters, "tokens", std::vector<long long>{static_cast<long long>(s.tokens)});
         attribute(parameters, "systems", std::vector<long long>{static_cast<long long>(s.systems)});
         attribute(parameters, "beta", format_double(s.beta));
         attribute(parameters, "seed", std::to_string(s.seed));
-        require(H5Fflush(file, H5F_SCOPE_GLOBAL), "the file");
     }
-    std::filesystem::rename(temporary, path);
+    file.commit();
 }
 
 }  // namespace flyball::dynamics

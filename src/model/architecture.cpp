@@ -59,8 +59,8 @@ void check(const Architecture& a, const std::string& what) {
     if (a.rope.dims > a.head_dim || a.rope.dims % 2 != 0) {
         fail(fmt::format("{} rotary channels in heads of {}", a.rope.dims, a.head_dim), "an even number, at most that");
     }
-    if (!(a.eps >= 0 && a.eps < 1)) {
-        fail(fmt::format("a norm with eps = {}", a.eps), "a number from 0 to 1");
+    if (!(a.eps >= 0 && std::isfinite(a.eps))) {
+        fail(fmt::format("a norm with eps = {}", a.eps), "a number from 0");
     }
     if (!std::isfinite(a.dt)) {
         fail(fmt::format("dt = {}", a.dt), "a finite number");

@@ -25,13 +25,13 @@ struct Rope {
     double theta = 10000;
     Scaling scaling = Scaling::none;
     double factor = 1;
-    std::size_t original_positions = 0;  // what the model was trained for, before scaling
-    double low_frequency = 1;            // llama3
-    double high_frequency = 4;           // llama3
-    double beta_fast = 32;               // yarn
-    double beta_slow = 1;                // yarn
-    bool truncate = true;                // yarn
-    double attention_factor = 1;         // yarn: multiplies cos and sin
+    double original_positions = 0;  // what the model was trained for, before scaling
+    double low_frequency = 1;       // llama3
+    double high_frequency = 4;      // llama3
+    double beta_fast = 32;          // yarn
+    double beta_slow = 1;           // yarn
+    bool truncate = true;           // yarn
+    double attention_factor = 1;    // yarn: multiplies cos and sin
 };
 
 struct Architecture {

@@ -26,14 +26,26 @@ std::string older_spelling(std::string_view name) {
     return std::string(name);
 }
 
-// Tensor names with or without the family's prefix, norms in the newer or the older spelling.
+bool is_floating(Dtype dtype) {
+    return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16 || dtype == Dtype::f64;
+}
+
+// Tensor names with or without one of the family's prefixes, norms in the newer or the older spelling.
 class TensorNames {
   public:
     TensorNames(const SafeTensors& tensors, const Names& names)
         : tensors_(tensors),
-          prefix_(names.prefix),
-          prefixed_(tensors.contains(fmt::format("{}{}.weight", names.prefix, names.tokens))),
-          head_(names.head) {}
+          tokens_(fmt::format("{}.weight", names.tokens)),
+          head_(names.head.empty() ? "" : fmt::format("{}.weight", names.head)) {
+        // The first block decides: the embedding may be missing where the head stands for it.
+        const std::string probe = fmt::format("{}{}.weight", fmt::format(fmt::runtime(names.block), 0), names.qkv[0]);
+        for (const std::string_view prefix : names.prefixes) {
+            if (!prefixed_ && tensors.contains(fmt::format("{}{}", prefix, probe))) {
+                prefix_ = prefix;
+                prefixed_ = true;
+            }
+        }
+    }
 
     std::string full(std::string_view name) const {
         const std::string with = fmt::format("{}{}", prefix_, name);
@@ -42,25 +54,44 @@ class TensorNames {
                 return spelling;
             }
         }
-        return prefixed_ && !(name.starts_with(head_) && !head_.empty()) ? with : std::string(name);
+        return prefixed_ && name != head_ ? with : std::string(name);
     }
     bool has(std::string_view name) const {
         return tensors_.contains(name) || tensors_.contains(fmt::format("{}{}", prefix_, name));
     }
+    std::string without_prefix(const std::string& name) const {
+        return prefixed_ && name.starts_with(prefix_) ? name.substr(prefix_.size()) : name;
+    }
+    const std::string& tokens() const { return tokens_; }
+    const std::string& head() const { return head_; }  // "" when the family has none
 
   private:
     const SafeTensors& tensors_;
+    std::string tokens_;
+    std::string head_;
     std::string_view prefix_;
-    bool prefixed_;  // how this file names things: what a message about a missing tensor says
-    std::string_view head_;
+    bool prefixed_ = false;  // how this file names things: what a message about a missing tensor says
 };
+
+// Whether a head that is said to be the embedding is a tensor of its own: transformers ties what is equal or what is
+// there once, and believes the file where the two differ. Compared as float, since either may be stored in another
+// type.
+bool has_other_head(const SafeTensors& tensors, const TensorNames& names) {
+    const std::string embedding = names.full(names.tokens());
+    const std::string head = names.full(names.head());
+    if (!tensors.contains(head) || !tensors.contains(embedding)) {
+        return false;
+    }
+    const TensorInfo& a = tensors.info(embedding);
+    const TensorInfo& b = tensors.info(head);
+    if (a.shape != b.shape || a.dtype == b.dtype || !is_floating(a.dtype) || !is_floating(b.dtype)) {
+        return a.shape != b.shape || !std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
+    }
+    return tensors.read<float>(embedding) != tensors.read<float>(head);
+}
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
     return fmt::format("[{}]", fmt::join(shape, ", "));
-}
-
-bool is_floating(Dtype dtype) {
-    return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16 || dtype == Dtype::f64;
 }
 
 void check_tensor(const SafeTensors& tensors, const std::string& full, const ParameterSpec& spec,
@@ -84,15 +115,17 @@ void check_tensor(const SafeTensors& tensors, const std::string& full, const Par
 }
 
 // A tensor that nothing reads would make the result silently wrong.
-void check_extras(const SafeTensors& tensors, const std::set<std::string>& used, const Names& names, bool tied,
-                  const std::string& what) {
+void check_extras(const SafeTensors& tensors, const std::set<std::string>& used, const Names& family,
+                  const TensorNames& names, bool tied, const std::string& what) {
     std::vector<std::string> extra;
     for (const std::string& name : tensors.names()) {
-        const bool ignored =
-            std::any_of(names.ignored.begin(), names.ignored.end(),
-                        [&](std::string_view piece) { return name.find(piece) != std::string::npos; }) ||
-            (tied && name == fmt::format("{}.weight", names.head));
-        if (!ignored && !used.contains(name)) {
+        const std::string bare = names.without_prefix(name);
+        const bool left_out = std::any_of(family.buffers.begin(), family.buffers.end(),
+                                          [&](std::string_view end) { return name.ends_with(end); }) ||
+                              std::any_of(family.other_heads.begin(), family.other_heads.end(),
+                                          [&](std::string_view start) { return bare.starts_with(start); }) ||
+                              (tied && bare == names.head());
+        if (!left_out && !used.contains(name)) {
             extra.push_back(flyball::quoted(name));
         }
     }
@@ -130,6 +163,13 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
     const TensorNames names(*tensors, family.names);
     Architecture architecture = family.read(config, [&names](std::string_view name) { return names.has(name); });
     check(architecture, config.what());
+    std::vector<std::string> notes;
+    if (architecture.tied && !names.head().empty() && has_other_head(*tensors, names)) {
+        architecture.tied = false;
+        notes.push_back(
+            fmt::format("tie_word_embeddings is true, but {} differs from the embedding: it is used as it is",
+                        names.full(names.head())));
+    }
     // Before a layout of so many blocks is made: the last of them has to be there.
     const std::string last = fmt::format(
         "{}{}.weight", fmt::format(fmt::runtime(family.names.block), architecture.layers - 1), family.names.qkv[0]);
@@ -144,13 +184,17 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
     std::vector<std::string> full;
     std::set<std::string> dtypes;
     for (const ParameterSpec& spec : model.layout_.parameters) {
-        full.push_back(names.full(spec.name));
+        // A tied matrix may be stored under either name.
+        const bool swapped = model.architecture_.tied && spec.name == names.tokens() && !names.has(names.tokens()) &&
+                             !names.head().empty() && names.has(names.head());
+        full.push_back(names.full(swapped ? names.head() : spec.name));
         check_tensor(*tensors, full.back(), spec, what);
         used.insert(full.back());
         dtypes.insert(name(tensors->info(full.back()).dtype));
     }
-    check_extras(*tensors, used, family.names, model.architecture_.tied, what);
+    check_extras(*tensors, used, family.names, names, model.architecture_.tied, what);
 
+    model.notes_ = std::move(notes);
     note_biases(model.architecture_, family.names, model.notes_);
     model.dtype_ = fmt::format("{}", fmt::join(dtypes, " "));
     for (std::size_t i = 0; i < full.size(); ++i) {
@@ -176,7 +220,7 @@ Model<float> load_model(const std::filesystem::path& folder) {
                     "a folder with config.json and model.safetensors");
     }
     const JsonLimits limits{.max_depth = 16, .max_bytes = std::size_t{16} << 20};
-    const Json config = parse_json(read_text_file(file, limits.max_bytes), flyball::quoted(file.string()), limits);
+    const Json config = parse_json(read_regular_file(file, limits.max_bytes), flyball::quoted(file.string()), limits);
     family_of(ConfigReader(config, flyball::quoted(file.string())));  // before the tensors: the clearer message
     return make_model(config, std::make_shared<const SafeTensors>(SafeTensors::open_checkpoint(folder)), what);
 }

@@ -23,11 +23,16 @@ ConfigReader::ConfigReader(Json json, std::string what) : json_(std::move(json))
 
 const Json* ConfigReader::find(const char* key) const {
     const auto found = json_.find(key);
-    return found == json_.end() || found->is_null() ? nullptr : &*found;
+    return found == json_.end() ? nullptr : &*found;
 }
 
 bool ConfigReader::has(const char* key) const {
     return find(key) != nullptr;
+}
+
+bool ConfigReader::is_null(const char* key) const {
+    const Json* value = find(key);
+    return value != nullptr && value->is_null();
 }
 
 void ConfigReader::fail(const std::string& key, const std::string& expected, const std::string& hint) const {
@@ -55,6 +60,21 @@ std::size_t ConfigReader::size(const char* key, std::size_t fallback, std::size_
         fail(key, fmt::format("a whole number from {} to {}", least, largest_size));
     }
     return value->get<std::size_t>();
+}
+
+std::size_t ConfigReader::size_or_null(const char* key, std::size_t fallback, std::size_t for_null) const {
+    return is_null(key) ? for_null : size(key, fallback, 1);
+}
+
+double ConfigReader::number(const char* key) const {
+    if (!has(key)) {
+        fail(key, "a finite number");
+    }
+    return number(key, 0);
+}
+
+double ConfigReader::number_or_null(const char* key, double fallback) const {
+    return is_null(key) ? fallback : number(key, fallback);
 }
 
 double ConfigReader::number(const char* key, double fallback) const {
@@ -92,7 +112,7 @@ std::string ConfigReader::text(const char* key, const std::string& fallback) con
 
 ConfigReader ConfigReader::object(const char* key) const {
     const Json* value = find(key);
-    if (value == nullptr) {
+    if (value == nullptr || value->is_null()) {
         return ConfigReader(Json::object(), what_);
     }
     if (!value->is_object()) {

@@ -15,7 +15,7 @@ namespace flyball::model {
 
 // Names of modules; a tensor is "NAME.weight" or "NAME.bias". "{}" in `block` is the number of the block from 0.
 struct Names {
-    std::string_view prefix;  // may stand in front of every name but the head's
+    std::vector<std::string_view> prefixes;  // one of them may stand in front of every name but the head's
     std::string_view tokens;
     std::string_view positions;
     std::string_view types;
@@ -29,8 +29,10 @@ struct Names {
     std::vector<std::string_view> readout_norms;
     std::string_view head;
     bool in_out = false;  // matrices are stored [in, out], otherwise [out, in]
-    // Tensors with such a piece in their name are not parameters of this transformer: masks, tables, other heads.
-    std::vector<std::string_view> ignored;
+    // Tensors that are left out: buffers, whose names end so, and heads for other tasks than the next token, whose
+    // names begin so after the prefix.
+    std::vector<std::string_view> buffers;
+    std::vector<std::string_view> other_heads;
 };
 
 using HasTensor = std::function<bool(std::string_view)>;  // by name without the prefix
@@ -43,13 +45,18 @@ struct Family {
 };
 const std::vector<Family>& families();
 
+// What config.json says to each family; a missing key has the default of the family's own class in transformers 5.
+Architecture read_gpt2(const ConfigReader& config, const HasTensor& has);
+Architecture read_llama_like(const ConfigReader& config, const HasTensor& has);  // llama, mistral, qwen2
+Architecture read_bert(const ConfigReader& config, const HasTensor& has);
+
 // The family a configuration names; throws with the list of those that are supported.
 const Family& family_of(const ConfigReader& config);
 
 // Names for models of our own.
 const Names& native_names();
 
-// gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, swish, relu
+// By its name in published files; one function may have several.
 Activation activation_of(const ConfigReader& config, const char* key, const std::string& fallback);
 
 // The rotary positions a Llama-like configuration asks for.

@@ -162,9 +162,10 @@ inline Lanes<Real> activated(Activation activation, const Lanes<Real>& x) {
             return x * logistic<Real>(twice_u<Real>(x));
         case Activation::silu:
             return x * logistic<Real>(x);
-        default:
+        case Activation::relu:
             return larger(all(Real{0}), x);
     }
+    __builtin_unreachable();
 }
 
 template <class Real>
@@ -186,9 +187,10 @@ inline Lanes<Real> slope_at(Activation activation, const Lanes<Real>& x) {
             const Lanes<Real> s = logistic<Real>(x);
             return fma(x, s * (one - s), s);
         }
-        default:
+        case Activation::relu:
             return choose<Real>((Bits)(x > all(Real{0})), one, all(Real{0}));
     }
+    __builtin_unreachable();
 }
 
 template <class Real>

@@ -64,7 +64,7 @@ fs::path snapshot(const fs::path& repository, const std::string& model) {
     const fs::path reference = repository / "refs" / "main";
     std::error_code ignored;
     if (fs::exists(reference, ignored)) {
-        std::string revision = read_text_file(reference, 4096);
+        std::string revision = read_regular_file(reference, 4096);
         revision.erase(revision.find_last_not_of(" \r\n\t") + 1);
         fs::path found = repository / "snapshots" / revision;
         if (is_name(revision) && is_folder(found)) {

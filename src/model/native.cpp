@@ -85,7 +85,7 @@ Architecture read_native(const ConfigReader& config, const HasTensor&) {
     if (a.rope.dims > 0 && !(a.rope.theta > 1)) {
         config.fail("rope_theta", "a number above 1");
     }
-    a.rope.original_positions = a.positions;
+    a.rope.original_positions = static_cast<double>(a.positions);
     return a;
 }
 

@@ -5,9 +5,6 @@
 #include <numbers>
 #include <type_traits>
 
-#include "core/error.hpp"
-#include "model/family.hpp"
-
 namespace flyball::model {
 
 namespace {
@@ -16,7 +13,7 @@ constexpr double two_pi = 2 * std::numbers::pi;
 
 // Long waves are stretched, short ones kept, those between get a mixture.
 void scale_llama3(const Rope& rope, std::vector<double>& frequencies) {
-    const auto context = static_cast<double>(rope.original_positions);
+    const double context = rope.original_positions;
     for (double& frequency : frequencies) {
         const double wavelength = two_pi / frequency;
         if (wavelength > context / rope.low_frequency) {
@@ -34,8 +31,7 @@ void scale_llama3(const Rope& rope, std::vector<double>& frequencies) {
 void scale_yarn(const Rope& rope, std::vector<double>& frequencies) {
     const auto dims = static_cast<double>(rope.dims);
     const auto channel_of = [&](double turns) {
-        return dims * std::log(static_cast<double>(rope.original_positions) / (turns * two_pi)) /
-               (2 * std::log(rope.theta));
+        return dims * std::log(rope.original_positions / (turns * two_pi)) / (2 * std::log(rope.theta));
     };
     double low = channel_of(rope.beta_fast);
     double high = channel_of(rope.beta_slow);
@@ -60,7 +56,7 @@ std::vector<double> rope_frequencies(const Rope& rope, std::size_t tokens) {
     const auto dims = static_cast<double>(rope.dims);
     double theta = rope.theta;
     if (rope.scaling == Rope::Scaling::dynamic) {
-        const auto trained = static_cast<double>(rope.original_positions);
+        const double trained = rope.original_positions;
         const double length = std::max(static_cast<double>(tokens), trained);
         theta *= std::pow(rope.factor * length / trained - (rope.factor - 1), dims / (dims - 2));
     }
@@ -123,57 +119,5 @@ template void turn(const RopeTable<float>&, std::size_t, std::size_t, std::size_
                    bool);
 template void turn(const RopeTable<double>&, std::size_t, std::size_t, std::size_t, std::size_t, double*, std::size_t,
                    bool);
-
-Rope rope_of(const ConfigReader& config, std::size_t head_dim, std::size_t positions) {
-    // Newer files keep everything in rope_parameters, older ones in rope_theta and rope_scaling.
-    const bool newer = config.has("rope_parameters");
-    const ConfigReader scaling = config.object(newer ? "rope_parameters" : "rope_scaling");
-    Rope rope;
-    rope.theta = scaling.number("rope_theta", config.number("rope_theta", 10000));
-    const double part = scaling.number("partial_rotary_factor", config.number("partial_rotary_factor", 1));
-    if (!(part > 0 && part <= 1)) {
-        config.fail("partial_rotary_factor", "a number above 0, at most 1");
-    }
-    rope.dims = static_cast<std::size_t>(static_cast<double>(head_dim) * part);
-    rope.original_positions = scaling.size("original_max_position_embeddings", positions, 1);
-    const std::string type = scaling.text("rope_type", scaling.text("type", "default"));
-    rope.factor = scaling.number("factor", 1);
-    if (type == "default") {
-        rope.scaling = Rope::Scaling::none;
-    } else if (type == "linear") {
-        rope.scaling = Rope::Scaling::linear;
-    } else if (type == "dynamic") {
-        rope.scaling = Rope::Scaling::dynamic;
-        rope.original_positions = positions;
-    } else if (type == "llama3") {
-        rope.scaling = Rope::Scaling::llama3;
-        rope.low_frequency = scaling.number("low_freq_factor", 1);
-        rope.high_frequency = scaling.number("high_freq_factor", 4);
-    } else if (type == "yarn") {
-        rope.scaling = Rope::Scaling::yarn;
-        rope.beta_fast = scaling.number("beta_fast", 32);
-        rope.beta_slow = scaling.number("beta_slow", 1);
-        rope.truncate = scaling.flag("truncate", true);
-        const auto scale_of = [&](double weight) {
-            return rope.factor <= 1 ? 1.0 : 0.1 * weight * std::log(rope.factor) + 1;
-        };
-        const double above = scaling.number("mscale", 0);
-        const double below = scaling.number("mscale_all_dim", 0);
-        const double factor = above != 0 && below != 0 ? scale_of(above) / scale_of(below) : scale_of(1);
-        rope.attention_factor = scaling.number("attention_factor", factor);
-    } else {
-        scaling.fail(scaling.has("rope_type") ? "rope_type" : "type", "one of default, linear, dynamic, llama3, yarn");
-    }
-    const bool positive = rope.theta > 1 && rope.factor >= 1 && rope.low_frequency > 0 &&
-                          rope.high_frequency > rope.low_frequency && rope.beta_fast > 0 && rope.beta_slow > 0 &&
-                          (rope.scaling != Rope::Scaling::dynamic || rope.dims > 2);
-    if (!positive || rope.dims < 2) {
-        config.fail(newer                        ? "rope_parameters"
-                    : config.has("rope_scaling") ? "rope_scaling"
-                                                 : "rope_theta",
-                    "rope_theta above 1, factor at least 1, and frequency factors that grow");
-    }
-    return rope;
-}
 
 }  // namespace flyball::model

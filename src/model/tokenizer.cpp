@@ -156,12 +156,20 @@ class Encoder {
     std::vector<std::int32_t> ids_;
 };
 
+void surround(std::vector<std::int32_t>& ids, const std::vector<TokenizerParts::Around>& around) {
+    for (const TokenizerParts::Around& pair : around) {
+        ids.insert(ids.begin(), pair.before.begin(), pair.before.end());
+        ids.insert(ids.end(), pair.after.begin(), pair.after.end());
+    }
+}
+
 }  // namespace
 
 Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
     const std::filesystem::path file = folder / "tokenizer.json";
-    if (std::filesystem::exists(file)) {
-        return parse(read_text_file(file, largest_file), flyball::quoted(file.string()));
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) {
+        return parse(read_regular_file(file, largest_file), flyball::quoted(file.string()));
     }
     return Tokenizer(load_older_tokenizer(folder));
 }
@@ -178,11 +186,22 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text, bool add_spec
     }
     std::vector<std::int32_t> ids = Encoder(*parts_).run(text);
     if (add_special) {
-        for (const TokenizerParts::Around& around : parts_->around) {
-            ids.insert(ids.begin(), around.before.begin(), around.before.end());
-            ids.insert(ids.end(), around.after.begin(), around.after.end());
-        }
+        surround(ids, parts_->around);
     }
+    return ids;
+}
+
+std::vector<std::int32_t> Tokenizer::encode_at_most(std::size_t most, std::string_view text) const {
+    std::vector<std::int32_t> special;
+    surround(special, parts_->around);
+    if (most < special.size()) {
+        throw Error(
+            ErrorKind::usage, "model.encode", fmt::format("a length of {}", most),
+            fmt::format("at least {}, the special tokens that this tokenizer puts around a text", special.size()));
+    }
+    std::vector<std::int32_t> ids = encode(text, false);
+    ids.resize(std::min(ids.size(), most - special.size()));
+    surround(ids, parts_->around);
     return ids;
 }
 

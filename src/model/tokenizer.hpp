@@ -36,6 +36,9 @@ class Tokenizer {
     // are found either way.
     std::vector<std::int32_t> encode(std::string_view text, bool add_special = true) const;
 
+    // At most `most` ids: what is cut off is the end of the text, the special tokens around it stay.
+    std::vector<std::int32_t> encode_at_most(std::size_t most, std::string_view text) const;
+
     // Ids without a token are an Error.
     std::string decode(std::span<const std::int32_t> ids, bool skip_special = true) const;
 

@@ -40,9 +40,10 @@ class Config {
   public:
     explicit Config(const std::filesystem::path& folder) {
         const std::filesystem::path file = folder / "tokenizer_config.json";
-        if (std::filesystem::exists(file)) {
+        std::error_code ignored;
+        if (std::filesystem::exists(file, ignored)) {
             name_ = name_of(file);
-            json_ = parse_json(read_text_file(file, largest_file), name_);
+            json_ = parse_json(read_regular_file(file, largest_file), name_);
         }
     }
 
@@ -101,11 +102,11 @@ void load_gpt2(TokenizerParts& parts, const std::filesystem::path& folder) {
     config.expect_class("GPT2");
     const std::filesystem::path vocabulary_file = folder / "vocab.json";
     const std::string what = name_of(vocabulary_file);
-    const Json vocabulary = parse_json(read_text_file(vocabulary_file, largest_file), what, {8, largest_file});
+    const Json vocabulary = parse_json(read_regular_file(vocabulary_file, largest_file), what, {8, largest_file});
     read_vocabulary(parts.vocabulary, JsonNode(vocabulary, what));
 
     const std::filesystem::path merges_file = folder / "merges.txt";
-    const std::string merges_text = read_text_file(merges_file, largest_file);
+    const std::string merges_text = read_regular_file(merges_file, largest_file);
     std::vector<Bpe::Merge> merges;
     std::size_t number = 0;
     for (const std::string_view line : lines_of(merges_text)) {
@@ -137,7 +138,7 @@ void load_bert(TokenizerParts& parts, const std::filesystem::path& folder) {
     config.expect_class("Bert");
     const std::filesystem::path file = folder / "vocab.txt";
     const std::string what = name_of(file);
-    const std::string text = read_text_file(file, largest_file);
+    const std::string text = read_regular_file(file, largest_file);
     std::int64_t id = 0;
     for (const std::string_view line : lines_of(text)) {
         parts.vocabulary.add(line, id++, what);
@@ -172,7 +173,10 @@ void load_bert(TokenizerParts& parts, const std::filesystem::path& folder) {
 }  // namespace
 
 std::shared_ptr<const TokenizerParts> load_older_tokenizer(const std::filesystem::path& folder) {
-    const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
+    const auto has = [&](const char* name) {
+        std::error_code ignored;
+        return std::filesystem::exists(folder / name, ignored);
+    };
     auto parts = std::make_shared<TokenizerParts>();
     if (has("vocab.json") && has("merges.txt")) {
         load_gpt2(*parts, folder);

@@ -42,21 +42,6 @@ void remove_tree(const std::filesystem::path& path) {
     std::filesystem::remove_all(path, ignored);
 }
 
-// What writers leave behind that were killed before they could rename: .NAME.PID-N.tmp (core/file.hpp).
-void remove_temporaries(const std::filesystem::path& folder) {
-    std::error_code ignored;
-    std::vector<std::filesystem::path> left;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-        const std::string name = entry.path().filename().string();
-        if (name.size() > 5 && name.front() == '.' && name.compare(name.size() - 4, 4, ".tmp") == 0) {
-            left.push_back(entry.path());
-        }
-    }
-    for (const auto& path : left) {
-        std::filesystem::remove(path, ignored);
-    }
-}
-
 // A name that a result of ours can have: nothing in a file may make us delete outside of the folder.
 bool is_plain_name(const std::string& name) {
     return !name.empty() && name.find('/') == std::string::npos && name != "." && name != "..";
@@ -89,7 +74,7 @@ std::string resume_command(std::string_view command, const std::filesystem::path
 }
 
 Json provenance(std::uint64_t seed) {
-    Json result;
+    Json result = Json::object();
     result["version"] = version;
     result["seed"] = seed;
     result["threads"] = threads();
@@ -132,8 +117,8 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
         fail("in which another process of flyball is at work", "a folder of its own for every run",
              "wait for that process, or choose another folder");
     }
-    remove_temporaries(path_);
-    remove_temporaries(path_ / "work");
+    remove_abandoned(path_);
+    remove_abandoned(path_ / "work");
     if (use == FolderUse::resume) {
         take_up();
         return;
@@ -207,7 +192,8 @@ void Folder::check_results() {
     }
 }
 
-// First provenance.json: from then on the folder is no finished run, and a kill in between leaves an unbegun one.
+// provenance.json goes last: it knows what is left to remove when we are killed on the way. Until then the folder is
+// refused as a finished run, because files that it lists are missing.
 void Folder::remove_results() const {
     std::vector<std::string> names;
     try {
@@ -218,12 +204,12 @@ void Folder::remove_results() const {
         names.clear();  // not ours, or damaged: what it lists stays
     }
     std::error_code ignored;
-    std::filesystem::remove(path_ / "provenance.json", ignored);
     for (const std::string& name : names) {
         if (is_plain_name(name)) {
             std::filesystem::remove(path_ / name, ignored);
         }
     }
+    std::filesystem::remove(path_ / "provenance.json", ignored);
     remove_tree(path_ / "work");
     remove_tree(path_ / spent);
 }

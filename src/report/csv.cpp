@@ -41,6 +41,9 @@ void write_both(const std::filesystem::path& folder, std::string_view name, cons
                     "a file name without a folder");
     }
     const std::string svg = to_svg(figure);
+    for (const char* const kind : {".csv", ".svg"}) {
+        remove_abandoned(folder, std::string(name) + kind);
+    }
     write_file_atomically(folder / (std::string(name) + ".csv"), to_csv(figure));
     write_file_atomically(folder / (std::string(name) + ".svg"), svg);
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/unreachable.hpp"
 #include "scheme/dual.hpp"
 #include "scheme/expression.hpp"
 
@@ -32,9 +33,17 @@ inline bool holds(Operator op, double a, double b) {
             return a >= b;
         case Operator::equal:
             return a == b;
-        default:
+        case Operator::not_equal:
             return a != b;
+        case Operator::none:
+        case Operator::plus:
+        case Operator::minus:
+        case Operator::times:
+        case Operator::divide:
+        case Operator::power:
+            break;
     }
+    unreachable();
 }
 
 template <class Number>
@@ -58,10 +67,18 @@ Number evaluate_binary(Operator op, const Number& a, const Number& b) {
             return a * b;
         case Operator::divide:
             return a / b;
-        default:
-            assert(op == Operator::power);
+        case Operator::power:
             return pow(a, b);
+        case Operator::none:
+        case Operator::less:
+        case Operator::less_equal:
+        case Operator::greater:
+        case Operator::greater_equal:
+        case Operator::equal:
+        case Operator::not_equal:
+            break;
     }
+    unreachable();
 }
 
 template <class Number>
@@ -77,12 +94,27 @@ Number evaluate_call(const Expression& e, const Scope<Number>& scope) {
             return log(a);
         case Function::exp:
             return exp(a);
-        default: {
+        case Function::min: {
             const Number b = evaluate(*e.arguments[1], scope);
-            const bool first = e.function == Function::min ? value_of(a) <= value_of(b) : value_of(a) >= value_of(b);
-            return first ? a : b;
+            return value_of(a) <= value_of(b) ? a : b;
         }
+        case Function::max: {
+            const Number b = evaluate(*e.arguments[1], scope);
+            return value_of(a) >= value_of(b) ? a : b;
+        }
+        case Function::f:
+        case Function::attn:
+        case Function::ffn:
+        case Function::norm:
+        case Function::unit:
+        case Function::rms:
+        case Function::ln:
+        case Function::tanh:
+        case Function::erf:
+        case Function::detach:
+            break;  // of vectors
     }
+    unreachable();
 }
 
 template <class Number>
@@ -102,10 +134,12 @@ Number evaluate(const Expression& e, const Scope<Number>& scope) {
             return evaluate(evaluate_condition(*e.arguments[0], scope) ? *e.arguments[1] : *e.arguments[2], scope);
         case Expression::Kind::call:
             return evaluate_call(e, scope);
-        default:
-            assert(false && "a vector or an unresolved name in a scalar expression");
-            return Number{std::nan("")};
+        case Expression::Kind::name:
+        case Expression::Kind::compare:
+        case Expression::Kind::variable:
+            break;  // a vector or an unresolved name in a scalar expression
     }
+    unreachable();
 }
 
 }  // namespace flyball::scheme

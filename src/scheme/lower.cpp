@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "core/unreachable.hpp"
 #include "scheme/code.hpp"
 
 namespace flyball::scheme {
@@ -152,9 +153,16 @@ LinearForm Lowering::lower(const Expression& e) {
             const bool holds = decisions_[static_cast<std::size_t>(e.index)];
             return lower(*e.arguments[holds ? 1 : 2]);
         }
-        default:
+        case Expression::Kind::call:
             return lower_call(e);
+        case Expression::Kind::number:
+        case Expression::Kind::name:
+        case Expression::Kind::compare:
+        case Expression::Kind::quantity:
+        case Expression::Kind::learned:
+            break;  // not a vector
     }
+    unreachable();
 }
 
 LinearForm Lowering::lower_call(const Expression& e) {

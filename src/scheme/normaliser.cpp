@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
 #include <string>
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
+#include "core/unreachable.hpp"
 
 namespace flyball::scheme {
 
@@ -80,14 +80,46 @@ RowFunction row_function(Function function) {
             return RowFunction::centred;
         case Function::tanh:
             return RowFunction::tanh;
-        default:
-            assert(function == Function::erf);
+        case Function::erf:
             return RowFunction::erf;
+        case Function::sqrt:
+        case Function::log:
+        case Function::exp:
+        case Function::min:
+        case Function::max:
+        case Function::f:
+        case Function::attn:
+        case Function::ffn:
+        case Function::detach:
+            break;
     }
+    unreachable();
 }
 
 bool keeps_plane(RowFunction function) {
-    return function == RowFunction::sphere || function == RowFunction::rms;
+    switch (function) {
+        case RowFunction::sphere:
+        case RowFunction::rms:
+            return true;
+        case RowFunction::centred:
+        case RowFunction::tanh:
+        case RowFunction::erf:
+            return false;
+    }
+    unreachable();
+}
+
+bool smooth_at_zero(RowFunction function) {
+    switch (function) {
+        case RowFunction::sphere:
+        case RowFunction::rms:
+        case RowFunction::centred:
+            return false;
+        case RowFunction::tanh:
+        case RowFunction::erf:
+            return true;
+    }
+    unreachable();
 }
 
 }  // namespace flyball::scheme

@@ -37,6 +37,8 @@ const Normaliser& find_normaliser(std::string_view name);  // throws, with the n
 RowFunction row_function(Function function);
 // Whether it acts on whole vectors alone, so that it maps the plane of an equiangular configuration to itself.
 bool keeps_plane(RowFunction function);
+// Whether it has a derivative where its argument is zero; a direction has none there.
+bool smooth_at_zero(RowFunction function);
 
 // A normaliser with its numbers: what a kernel is given.
 template <class Real>

@@ -56,8 +56,8 @@ void mark_apply(const Instruction& instruction, int index, Run run, Plan& plan) 
     Mark& out = at(plan, instruction.out);
     out.blame = in.blame;
     const RowFunction function = row_function(instruction.function);
-    const bool smooth_at_zero = function == RowFunction::tanh || function == RowFunction::erf || !takes_limit(run);
-    if (in.primal == Part::zero && !smooth_at_zero && in.slope != Part::zero) {
+    const bool smooth = smooth_at_zero(function) || !takes_limit(run);
+    if (in.primal == Part::zero && !smooth && in.slope != Part::zero) {
         // norm(dt*v): 0 at dt = 0 and unit(v) just beside it.
         out.primal = out.slope = Part::unknown;
         out.blame = index;

@@ -236,4 +236,21 @@ std::optional<std::string> PlaneStep::readout(const Environment& env, const std:
     return problem;
 }
 
+std::optional<std::string> PlaneStep::readout_slope(const Environment& env, const std::vector<PlaneVector>& streams,
+                                                    const std::vector<PlaneVector>& slopes,
+                                                    const PlaneVector& embedding, PlaneVector& slope) {
+    const Code& code = variant(env).readout;
+    std::vector<DualPlane> moving = without_slopes(streams);
+    for (std::size_t i = 0; i < moving.size(); ++i) {
+        moving[i].slope = slopes[i];
+    }
+    std::vector<DualPlane> result;
+    auto problem = run_plane(code, env, Run::projection, initial_learned(program_, code, env), moving, true, embedding,
+                             never_called, result);
+    if (!problem) {
+        slope = result.front().slope;
+    }
+    return problem;
+}
+
 }  // namespace flyball::scheme

@@ -47,6 +47,10 @@ class PlaneStep {
                                         std::vector<PlaneVector>& slopes);
     std::optional<std::string> readout(const Environment& env, const std::vector<PlaneVector>& streams,
                                        const PlaneVector& embedding, PlaneVector& out);
+    // How the readout moves when the streams move with these slopes, at fixed t.
+    std::optional<std::string> readout_slope(const Environment& env, const std::vector<PlaneVector>& streams,
+                                             const std::vector<PlaneVector>& slopes, const PlaneVector& embedding,
+                                             PlaneVector& slope);
 
   private:
     struct Variant {  // the code for one outcome of the conditions

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/number.hpp"
+#include "core/unreachable.hpp"
 #include "scheme/syntax.hpp"
 
 namespace flyball::scheme {
@@ -27,12 +28,28 @@ Precedence precedence(const Expression& e) {
                     return sum_level;
                 case Operator::power:
                     return power_level;
-                default:
+                case Operator::times:
+                case Operator::divide:
                     return term_level;
+                case Operator::none:
+                case Operator::less:
+                case Operator::less_equal:
+                case Operator::greater:
+                case Operator::greater_equal:
+                case Operator::equal:
+                case Operator::not_equal:
+                    break;
             }
-        default:
+            break;
+        case Expression::Kind::number:
+        case Expression::Kind::name:
+        case Expression::Kind::call:
+        case Expression::Kind::quantity:
+        case Expression::Kind::learned:
+        case Expression::Kind::variable:
             return primary_level;
     }
+    unreachable();
 }
 
 std::string print_at(const Expression& e, Precedence least);
@@ -49,9 +66,19 @@ std::string print_binary(const Expression& e) {
         }
         case Operator::power:
             return fmt::format("{}^{}", print_at(a, primary_level), print_at(b, sign_level));
-        default:
+        case Operator::times:
+        case Operator::divide:
             return fmt::format("{}{}{}", print_at(a, term_level), symbol(e.op), print_at(b, sign_level));
+        case Operator::none:
+        case Operator::less:
+        case Operator::less_equal:
+        case Operator::greater:
+        case Operator::greater_equal:
+        case Operator::equal:
+        case Operator::not_equal:
+            break;
     }
+    unreachable();
 }
 
 std::string print_call(const Expression& e) {
@@ -78,9 +105,13 @@ std::string print_bare(const Expression& e) {
                                print_at(*e.arguments[1], select_level), print_at(*e.arguments[2], select_level));
         case Expression::Kind::call:
             return print_call(e);
-        default:
+        case Expression::Kind::name:
+        case Expression::Kind::quantity:
+        case Expression::Kind::learned:
+        case Expression::Kind::variable:
             return e.text;
     }
+    unreachable();
 }
 
 std::string print_at(const Expression& e, Precedence least) {

@@ -3,83 +3,31 @@
 
 #include "scheme/row_kernels_lanes.inl"
 
-// ---- combine -----------------------------------------------------------------------------------------------------
-
-template <class Real>
-void combine_scalars(std::size_t count, const RowTerm<Real>* terms, std::size_t used, Real* __restrict out) {
-    const Real* a = terms[0].source;
-    const Real ca = terms[0].scale;
-    if (used == 1) {
-        for (std::size_t i = 0; i < count; ++i) {
-            out[i] = ca * a[i];
-        }
-        return;
-    }
-    const Real* b = terms[1].source;
-    const Real cb = terms[1].scale;
-    if (used == 2) {
-        for (std::size_t i = 0; i < count; ++i) {
-            out[i] = ca * a[i] + cb * b[i];
-        }
-        return;
-    }
-    const Real* c = terms[2].source;
-    const Real cc = terms[2].scale;
-    for (std::size_t i = 0; i < count; ++i) {
-        out[i] = ca * a[i] + cb * b[i] + cc * c[i];
-    }
-}
-
-template <class Real>
-void accumulate(std::size_t rows, std::size_t dim, const RowTerm<Real>& term, Real* __restrict out) {
-    const Real* __restrict source = term.source;
-    if (term.channel == nullptr) {
-        const std::size_t count = rows * dim;
-        if (source == nullptr) {
-            for (std::size_t i = 0; i < count; ++i) {
-                out[i] += term.scale;
-            }
-        } else {
-            for (std::size_t i = 0; i < count; ++i) {
-                out[i] += term.scale * source[i];
-            }
-        }
-        return;
-    }
-    for (std::size_t row = 0; row < rows; ++row) {
-        Real* __restrict o = out + row * dim;
-        if (source == nullptr) {
-            for (std::size_t k = 0; k < dim; ++k) {
-                o[k] += term.channel[k];
-            }
-        } else {
-            const Real* __restrict s = source + row * dim;
-            for (std::size_t k = 0; k < dim; ++k) {
-                o[k] += term.channel[k] * s[k];
-            }
-        }
-    }
-}
-
-template <class Real>
-void combine(std::size_t rows, std::size_t dim, const RowTerm<Real>* terms, std::size_t count, Real* out) {
-    std::size_t fused = 0;
-    while (fused < count && fused < 3 && terms[fused].source != nullptr && terms[fused].channel == nullptr) {
-        ++fused;
-    }
-    if (fused == 0) {
-        for (std::size_t i = 0; i < rows * dim; ++i) {
-            out[i] = 0;
-        }
-    } else {
-        combine_scalars(rows * dim, terms, fused, out);
-    }
-    for (std::size_t i = fused; i < count; ++i) {
-        accumulate(rows, dim, terms[i], out);
-    }
-}
+#include "scheme/row_kernels_combine.inl"
 
 // ---- sphere, rms, centred -----------------------------------------------------------------------------------------
+
+// What a function of a row does, for every one of them: a member of RowFunction without a case does not compile.
+struct RowShape {
+    bool curve = false;    // of each number alone: tanh, erf
+    bool centred = false;  // c = x - mean
+    bool mean = false;     // m is the mean of the squares, otherwise their sum
+};
+
+constexpr RowShape shape_of(RowFunction function) {
+    switch (function) {
+        case RowFunction::sphere:
+            return {false, false, false};
+        case RowFunction::rms:
+            return {false, false, true};
+        case RowFunction::centred:
+            return {false, true, true};
+        case RowFunction::tanh:
+        case RowFunction::erf:
+            return {true, false, false};
+    }
+    __builtin_unreachable();
+}
 
 // u = ((x - mean)/largest) * inverse. `largest` is 1 except for rows whose squares overflow or vanish.
 template <class Real>
@@ -111,14 +59,15 @@ template <class Real>
 RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim) {
     RowScale<Real> scale;
     const Real count = static_cast<Real>(dim);
+    const RowShape shape = shape_of(map.function);
     Real squares = 0;
-    if (map.function == RowFunction::centred) {
+    if (shape.centred) {
         scale.mean = sum_of(x, dim) / count;
         squares = squares_around(x, scale.mean, dim);
     } else {
         squares = dot_of(x, x, dim);
     }
-    const Real divisor = map.function == RowFunction::sphere ? Real{1} : count;
+    const Real divisor = shape.mean ? count : Real{1};
     if (map.eps > 0) {
         scale.inverse = 1 / static_cast<Real>(__builtin_sqrt(static_cast<double>(squares / divisor + map.eps)));
         return scale;
@@ -138,7 +87,7 @@ RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim)
         }
     }
     const Real spread = static_cast<Real>(__builtin_sqrt(static_cast<double>(squares / divisor)));
-    if (map.function == RowFunction::centred) {
+    if (shape.centred) {
         // A constant row leaves rounding errors of the mean: that is zero, not a direction.
         constexpr Real rounding = 8 * std::numeric_limits<Real>::epsilon();
         const double level =
@@ -184,8 +133,9 @@ template <class Real>
 void jacobian(const RowMap<Real>& map, const RowScale<Real>& scale, std::size_t dim, const Real* u, const Real* v,
               Real* __restrict out) {
     const Real count = static_cast<Real>(dim);
-    const Real divisor = map.function == RowFunction::sphere ? Real{1} : count;
-    const Real mean = map.function == RowFunction::centred ? sum_of(v, dim) / count : Real{0};
+    const RowShape shape = shape_of(map.function);
+    const Real divisor = shape.mean ? count : Real{1};
+    const Real mean = shape.centred ? sum_of(v, dim) / count : Real{0};
     const Real along = dot_of(u, v, dim) / divisor;
     const Real inverse = scale.inverse / scale.largest;
     for (std::size_t k = 0; k < dim; ++k) {
@@ -200,39 +150,54 @@ void curve(const RowMap<Real>& map, std::size_t count, const Real* in, Real* __r
     for (std::size_t i = 0; i < count; ++i) {
         out[i] = map.alpha * in[i] + map.shift;
     }
-    if (map.function == RowFunction::tanh) {
-        tanh_all(count, out);
-    } else {
-        erf_all(count, out);
+    switch (map.function) {
+        case RowFunction::tanh:
+            return tanh_all(count, out);
+        case RowFunction::erf:
+            return erf_all(count, out);
+        case RowFunction::sphere:
+        case RowFunction::rms:
+        case RowFunction::centred:
+            break;
     }
+    __builtin_unreachable();
 }
 
 // Derivative of the curve with respect to alpha*x + shift, from its argument and value.
 template <class Real>
 void curve_slope(const RowMap<Real>& map, std::size_t count, const Real* in, const Real* value,
                  Real* __restrict slope) {
-    if (map.function == RowFunction::tanh) {
-        for (std::size_t i = 0; i < count; ++i) {
-            slope[i] = 1 - value[i] * value[i];
+    switch (map.function) {
+        case RowFunction::tanh:
+            for (std::size_t i = 0; i < count; ++i) {
+                slope[i] = 1 - value[i] * value[i];
+            }
+            return;
+        case RowFunction::erf: {
+            for (std::size_t i = 0; i < count; ++i) {
+                const Real z = map.alpha * in[i] + map.shift;
+                slope[i] = -z * z;
+            }
+            exp_all(count, slope);
+            const Real two_over_root_pi = static_cast<Real>(1.1283791670955125739);
+            for (std::size_t i = 0; i < count; ++i) {
+                slope[i] *= two_over_root_pi;
+            }
+            return;
         }
-        return;
+        case RowFunction::sphere:
+        case RowFunction::rms:
+        case RowFunction::centred:
+            break;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        const Real z = map.alpha * in[i] + map.shift;
-        slope[i] = -z * z;
-    }
-    exp_all(count, slope);
-    const Real two_over_root_pi = static_cast<Real>(1.1283791670955125739);
-    for (std::size_t i = 0; i < count; ++i) {
-        slope[i] *= two_over_root_pi;
-    }
+    __builtin_unreachable();
 }
 
 constexpr std::size_t strip = 256;  // rows of any width are worked on in pieces of this many numbers, on the stack
 
 template <class Real>
 void apply_rows(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, Real* out) {
-    const bool is_curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
+    const bool is_curve = shape_of(map.function).curve;
     if (is_curve) {
         curve(map, rows * dim, in, out);
     }
@@ -248,7 +213,7 @@ void apply_rows(const RowMap<Real>& map, std::size_t rows, std::size_t dim, cons
 template <class Real>
 void apply_dual_rows(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, const Real* slope_in,
                      Real* out, Real* slope_out) {
-    const bool is_curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
+    const bool is_curve = shape_of(map.function).curve;
     if (is_curve) {
         curve(map, rows * dim, in, out);
         curve_slope(map, rows * dim, in, out, slope_out);
@@ -344,7 +309,7 @@ void curve_row_reverse(const RowMap<Real>& map, std::size_t dim, const Real* x, 
 template <class Real>
 void apply_reverse(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, const Real* grad_out,
                    Real* grad_in, const RowMapGradient& gradient) {
-    const bool is_curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
+    const bool is_curve = shape_of(map.function).curve;
     Real small_room[3 * strip];
     Real* room = 3 * dim <= 3 * strip ? small_room : new Real[3 * dim];
     for (std::size_t row = 0; row < rows; ++row) {

@@ -8,6 +8,7 @@
 
 #include "core/number.hpp"
 #include "core/suggest.hpp"
+#include "core/unreachable.hpp"
 #include "scheme/evaluate.hpp"
 #include "scheme/syntax.hpp"
 #include "scheme/syntax_error.hpp"
@@ -74,16 +75,31 @@ Type Typing::type_of(Expression& node) const {
                     return sum_type(node);
                 case Operator::power:
                     return power_type(node);
-                default:
+                case Operator::times:
+                case Operator::divide:
                     return product_type(node);
+                case Operator::none:
+                case Operator::less:
+                case Operator::less_equal:
+                case Operator::greater:
+                case Operator::greater_equal:
+                case Operator::equal:
+                case Operator::not_equal:
+                    break;
             }
+            break;
         case Expression::Kind::compare:
             return compare_type(node);
         case Expression::Kind::select:
             return select_type(node);
-        default:
+        case Expression::Kind::call:
             return call_type(node);
+        case Expression::Kind::quantity:
+        case Expression::Kind::learned:
+        case Expression::Kind::variable:
+            break;  // names are resolved after they have a type
     }
+    unreachable();
 }
 
 // A per-channel parameter is a number to multiply with, and a vector to add.

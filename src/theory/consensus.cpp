@@ -36,24 +36,15 @@ double log_consensus_constant(double tokens, double beta) {
     if (beta == 0) {
         return 0;
     }
-    // Negative beta: the integrand is negative throughout.
-    const double sign = beta > 0 ? 1 : -1;
-    const auto log_size = [&](double v) {
-        if (beta > 0) {
-            return log_integrand(v);
-        }
-        const double w = -std::expm1(-v) * n / (n - 1);
-        return std::log(w < 1e-300 ? -beta : -std::expm1(beta * w) / w) - std::log(n - 1);
-    };
-    const double top = beta > 0 ? log_size(end) : 0;  // the integrand grows with w
+    const double top = log_integrand(end);  // the integrand grows with w
     const auto total = [&](int panels) {
         double sum = 0;
         for (int p = 0; p < panels; ++p) {
             const double half = end / panels / 2;
             const double centre = (2 * p + 1) * half;
             for (const GaussPoint& point : gauss_points) {
-                sum += half * point.weight * std::exp(log_size(centre - half * point.node) - top);
-                sum += half * point.weight * std::exp(log_size(centre + half * point.node) - top);
+                sum += half * point.weight * std::exp(log_integrand(centre - half * point.node) - top);
+                sum += half * point.weight * std::exp(log_integrand(centre + half * point.node) - top);
             }
         }
         return sum;
@@ -64,7 +55,7 @@ double log_consensus_constant(double tokens, double beta) {
         panels *= 2;
         const double now = total(panels);
         if (std::abs(now - before) <= 1e-14 * std::abs(now) || panels > 1 << 16) {
-            return sign * now * std::exp(top);
+            return now * std::exp(top);
         }
         before = now;
     }

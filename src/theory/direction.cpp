@@ -10,9 +10,10 @@ using scheme::PlaneVector;
 namespace {
 
 // exp(-300) times the largest and smallest coefficients is still a normal number. What counts is the component a, hence
-// the length: a raw stream may be long while a token's own share of it is not small.
+// the length: a raw stream may be long while a token's own share of it is not small, and where it is short, a must not
+// fall below the numbers a double has.
 double floor_of(double log_length) {
-    return std::max(-300 - std::max(log_length, 0.0), -680.0);
+    return log_length > 0 ? std::max(-300 - log_length, -680.0) : std::max(-300.0, -680 - log_length);
 }
 
 constexpr double near_consensus = 1e-3;  // eta below: take its logarithm
@@ -31,6 +32,19 @@ PlaneVector Direction::unit(double n) const {
     const double e = eta();
     const double b = sign / std::sqrt(e * e + 2 * e + n);
     return {e * b, b};
+}
+
+PlaneVector Direction::turn(double n) const {
+    if (chart == Chart::rho) {
+        const double a = sign / std::sqrt(1 + value * (2 + n * value));
+        const double change = -a * a * a * (1 + n * value);
+        return {change, a + value * change};
+    }
+    const double e = eta();
+    const double b = sign / std::sqrt(e * e + 2 * e + n);
+    const double change = -b * b * b * (e + 1);
+    const double scale = chart == Chart::zeta ? e : 1;  // zeta = log eta
+    return {scale * (b + e * change), scale * change};
 }
 
 double Direction::cosine(double n) const {
@@ -146,12 +160,8 @@ HeadWeights head_weights(double beta, double n, double a) {
         return {0, 1 / n};
     }
     const double exponent = beta * a * a;
-    if (exponent >= 0) {
-        const double q = std::exp(-exponent);
-        return {-std::expm1(-exponent) / (1 + (n - 1) * q), q / (1 + (n - 1) * q)};
-    }
-    const double p = std::exp(exponent);
-    return {std::expm1(exponent) / (p + n - 1), 1 / (p + n - 1)};
+    const double q = std::exp(-exponent);
+    return {-std::expm1(-exponent) / (1 + (n - 1) * q), q / (1 + (n - 1) * q)};
 }
 
 PlaneVector attention(const std::vector<double>& betas, double n, const Frame& frame, const PlaneVector& z) {

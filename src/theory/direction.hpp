@@ -29,6 +29,8 @@ struct Direction {
     double eta() const;  // eta, zeta; far down a tiny stand-in, where everything is linear in eta
     // The unit vector a e + b s.
     scheme::PlaneVector unit(double n) const;
+    // d unit/d value.
+    scheme::PlaneVector turn(double n) const;
     double cosine(double n) const;
     double log_one_minus_cosine(double n) const;
     // log |d cosine/dt|/(1 - cosine) and the sign of d cosine/dt, from d value/dt.
@@ -58,7 +60,7 @@ struct Frame {
     double wedge() const { return alpha * sigma; }  // a b' - b a' of the frame's own two vectors
 };
 
-// One head of attention with identity weights: A(z) = own z + other <z, s> s. Any beta, also negative or infinite a_z.
+// One head of attention with identity weights: A(z) = own z + other <z, s> s. beta >= 0; a may be infinite.
 struct HeadWeights {
     double own = 0;
     double other = 0;

@@ -208,6 +208,7 @@ Extrapolation::Outcome Extrapolation::step(double& t, Numbers& y, double end) {
             order_ = std::clamp(best_order, fewest_row, largest_row);
             y = after;
             t = reaches ? end : t + h;
+            last_step = h;
             next_step = reaches ? std::max(best_step, wanted) : best_step;
             return Outcome::done;
         }

@@ -36,6 +36,7 @@ class Extrapolation {
     double tolerance;
     bool implicit = false;
     double next_step = 1e-3;
+    double last_step = 0;  // the one that was accepted
 
   private:
     bool sub_steps(double t, const Numbers& y, double h, int count, Numbers& increment);

@@ -49,6 +49,11 @@ bool finite(const PlaneVector& x) {
     return std::isfinite(x.a) && std::isfinite(x.b);
 }
 
+std::vector<double>::const_iterator first_bad_beta(const Settings& settings) {
+    return std::find_if(settings.betas.begin(), settings.betas.end(),
+                        [](double beta) { return !(std::isfinite(beta) && beta >= 0); });
+}
+
 }  // namespace
 
 void check(const Program& program, const Settings& settings) {
@@ -57,9 +62,9 @@ void check(const Program& program, const Settings& settings) {
         refuse(fmt::format("{} tokens", format_double(n)), "a whole number from 2 to 1e15",
                "one token alone has no cosine");
     }
-    if (settings.betas.empty() ||
-        !std::all_of(settings.betas.begin(), settings.betas.end(), [](double beta) { return std::isfinite(beta); })) {
-        refuse(settings.betas.empty() ? "no beta" : "a beta that is not finite", "one finite beta for each head");
+    if (settings.betas.empty() || first_bad_beta(settings) != settings.betas.end()) {
+        refuse(settings.betas.empty() ? "no beta" : fmt::format("beta = {}", format_double(*first_bad_beta(settings))),
+               "a finite number, 0 or more, for each head");
     }
     if (!(settings.r0 >= 1e-100 && settings.r0 <= 1e100)) {
         refuse(fmt::format("r0 = {}", format_double(settings.r0)), "a length from 1e-100 to 1e100");
@@ -82,7 +87,8 @@ Flow::Flow(const Program& program, const Settings& settings)
       settings_(settings),
       program_(with_tokens_written(program, settings.tokens)),
       step_(program_),
-      may_take_log_(program_.stream_count() == 1 && !mentions_embedding(program_)) {
+      may_take_log_(program_.stream_count() == 1 && !mentions_embedding(program_)),
+      may_rescale_(program_.stream_count() > 1 && !mentions_embedding(program_)) {
     const auto at = [&](double t) { return program_.comparisons(environment(t, n_)); };
     compares_ = false;  // environment() must not clamp while switches are looked for
     if (!at(0).empty()) {
@@ -126,6 +132,9 @@ Environment Flow::environment(double t, double metric) const {
 }
 
 PlaneVector Flow::vector(const Stream& stream) const {
+    if (stream.plain) {
+        return stream.x;
+    }
     const PlaneVector u = stream.direction.unit(n_);
     const double r = std::exp(stream.log_length);
     return {r * u.a, r * u.b};
@@ -134,8 +143,8 @@ PlaneVector Flow::vector(const Stream& stream) const {
 Numbers Flow::numbers() const {
     Numbers y;
     for (const Stream& stream : streams_) {
-        y.push_back(stream.direction.value);
-        y.push_back(stream.log_length);
+        y.push_back(stream.plain ? stream.x.a : stream.direction.value);
+        y.push_back(stream.plain ? stream.x.b : stream.log_length);
     }
     return y;
 }
@@ -143,6 +152,10 @@ Numbers Flow::numbers() const {
 std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
     std::vector<Stream> streams = streams_;
     for (std::size_t i = 0; i < streams.size(); ++i) {
+        if (streams[i].plain) {
+            streams[i].x = {y[2 * i], y[2 * i + 1]};
+            continue;
+        }
         streams[i].direction.value = y[2 * i];
         streams[i].log_length = streams[i].direction.log_length = y[2 * i + 1];
     }
@@ -150,21 +163,21 @@ std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
 }
 
 void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) const {
-    double largest_eta = 0;
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-        const bool near = streams_[i].direction.chart != Chart::rho;
-        largest_eta = std::max(largest_eta, near ? std::abs(after[2 * i]) : 1.0);
-    }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const double was = std::abs(before[2 * i]);
         const double is = std::abs(after[2 * i]);
+        if (streams_[i].plain) {
+            size[2 * i] = std::max({1e-3 * was, is, 1e-295, 1e-6 * shown_eta_ * longest_});
+            size[2 * i + 1] = longest_;
+            continue;
+        }
         switch (streams_[i].direction.chart) {
             case Chart::rho:
                 size[2 * i] = std::max({was, is, 1e-295});
                 break;
-            case Chart::eta:  // may pass through 0; a stream that is much closer to consensus than the others adds
+            case Chart::eta:  // may pass through 0; a stream that is much closer to consensus than what is shown adds
                               // nothing
-                size[2 * i] = std::max({1e-3 * was, is, 1e-295, shown_ == i ? 0 : 1e-6 * largest_eta});
+                size[2 * i] = std::max({1e-3 * was, is, 1e-295, shown_ == i ? 0 : 1e-6 * shown_eta_});
                 break;
             case Chart::zeta:
                 size[2 * i] = std::max({was, is, 1.0});
@@ -185,6 +198,10 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
         return false;
     }
     for (std::size_t i = 0; i < streams.size(); ++i) {
+        if (streams[i].plain && finite(projected[i])) {
+            streams[i].x = projected[i];
+            continue;
+        }
         const double size = length(projected[i], n_);
         if (!finite(projected[i]) || !(size > 0)) {
             problem_ = fmt::format("{} has no direction any more", program_.stream_name(i));
@@ -206,6 +223,9 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
 void Flow::enter(double begin, double end) {
     begin_ = begin;
     end_ = end;
+    for (Stream& stream : streams_) {
+        make_polar(stream);
+    }
     if (!project(begin, streams_)) {
         return;
     }
@@ -229,6 +249,7 @@ void Flow::enter(double begin, double end) {
     }
     problem_.clear();
     find_shown_stream(begin);
+    look(begin);
 }
 
 bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
@@ -251,7 +272,7 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
     std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it
     for (std::size_t i = 0; i < streams.size(); ++i) {
         const Stream& stream = streams[i];
-        const Frame frame = Frame::of(stream.direction, n_);
+        const Frame frame = stream.plain ? Frame::standard(n_) : Frame::of(stream.direction, n_);
         const bool own = frame.alpha != 1 || frame.kappa != 0;
         std::vector<PlaneVector> slopes;
         if (!own && standard) {
@@ -260,6 +281,15 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
             return false;
         } else if (!own) {
             standard = slopes;
+        }
+        if (stream.plain) {
+            if (!finite(slopes[i])) {
+                problem_ = fmt::format("the velocity of {} is not finite", program_.stream_name(i));
+                return false;
+            }
+            result[2 * i] = slopes[i].a;
+            result[2 * i + 1] = slopes[i].b;
+            continue;
         }
         const PlaneVector u = own ? PlaneVector{1, 0} : stream.direction.unit(n_);
         const double shrink = std::exp(-stream.log_length);
@@ -280,8 +310,9 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
 bool Flow::slope(double t, const Numbers& y, Numbers& result) {
     std::vector<Stream> streams = streams_of(y);
     for (const Stream& stream : streams) {
-        if (!(std::abs(stream.log_length) < 645)) {  // beyond the numbers a double has
-            problem_ = stream.log_length > 0 ? "the length grows beyond 1e280" : "the length shrinks below 1e-280";
+        // Beyond the numbers a double has; a token's own share of a short stream is shorter still.
+        if (!stream.plain && !(stream.log_length < 645 && stream.log_length > -552)) {
+            problem_ = stream.log_length > 0 ? "the length grows beyond 1e280" : "the length shrinks below 1e-240";
             return false;
         }
     }
@@ -294,9 +325,18 @@ bool Flow::slope(double t, const Numbers& y, Numbers& result) {
 bool Flow::settle(double t, const Numbers& y) {
     streams_ = streams_of(y);
     for (Stream& stream : streams_) {
-        stream.direction = stream.direction.recharted(n_, may_take_log_);
+        if (!stream.plain) {
+            stream.direction = stream.direction.recharted(n_, may_take_log_);
+        }
     }
-    return project(t, streams_);
+    if (!project(t, streams_)) {
+        return false;
+    }
+    if (!may_take_log_) {
+        look(t);
+        rescale(t);
+    }
+    return true;
 }
 
 }  // namespace flyball::theory

@@ -1,6 +1,7 @@
 // The equation as a flow of a few numbers: two for each stream, its direction and the logarithm of its length.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,26 @@ class Flow {
     // when that fails.
     bool settle(double t, const Numbers& y);
 
+    // To be called when steps stay small without a reason that can be seen. A stream that has become short may be what
+    // is left of others that cancel, as the velocity of a heavy ball that comes to rest is. Then its direction and the
+    // logarithm of its length are noise, while it moves the others by no more than it is long: from now on it is
+    // carried as a vector, to the absolute precision that matters to the others. True when there was one.
+    bool make_plain();
+
+    // A stream whose length falls to zero at a finite time: |x| is about |x'| (when - t).
+    struct Ending {
+        std::string stream;
+        double when;
+        double left;  // |x|/|x'|: how long it will last
+    };
+    // The stream that would be the first to reach zero if every length went on as it does at the settled state.
+    std::optional<Ending> ending(double t);
+
+    bool several() const { return !may_take_log_; }
+    bool rescaled() const { return log_scale_ < 0; }
+    // How near to consensus the readout is, roughly: log a/b. Only where it is not carried as a logarithm.
+    double log_nearness() const { return std::log(shown_eta_) + log_scale_; }
+
     // What the readout shows at the settled state.
     Point point(double t);
     // log s of theta' = P A/s for the readout, A being attention at the unit directions; inf when nothing moves.
@@ -42,6 +63,10 @@ class Flow {
         Direction direction;
         double log_length = 0;
         bool forgets_length = false;  // the manifold fixes it
+        // The vector itself is carried in place of direction and length (see make_plain()).
+        bool plain = false;
+        scheme::PlaneVector x;
+        double longest = 0;  // that it has been
     };
     scheme::Environment environment(double t, double metric) const;
     scheme::PlaneVector vector(const Stream& stream) const;
@@ -51,7 +76,16 @@ class Flow {
     bool velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
                   std::vector<scheme::PlaneVector>& slopes);
     std::optional<scheme::PlaneVector> readout(double t, const std::vector<Stream>& streams);
+    std::optional<double> readout_rate(double t, const Numbers& rate, const Direction& shown,
+                                       const scheme::PlaneVector& here, const Numbers& noise, double& lost);
+    Numbers rate_noise(double t, const Numbers& rate);
+    double readout_drift(double t, Chart chart);
     void find_shown_stream(double t);
+    void rescale(double t);
+    void multiply_shares(double factor);
+    double length_of(const Stream& stream) const;
+    void make_polar(Stream& stream) const;
+    void look(double t);
 
     double n_;
     Settings settings_;
@@ -59,11 +93,16 @@ class Flow {
     scheme::PlaneStep step_;
     bool compares_ = false;
     bool may_take_log_ = false;
+    // Several streams near consensus: every eta is exp(log_scale_) times the number that is carried (see rescale()).
+    bool may_rescale_ = false;
+    double log_scale_ = 0;
     std::vector<double> switches_;
     double begin_ = 0;
     double end_ = 0;
     std::vector<Stream> streams_;
     bool lengths_move_ = false;         // a length that the manifold fixes depends on t
+    double longest_ = 1;                // length of the longest stream; several streams only
+    double shown_eta_ = 1;              // of the readout, at most 1; several streams only
     std::optional<std::size_t> shown_;  // the stream whose direction the readout has, if it is one
     std::string problem_;
 };

@@ -1,97 +1,16 @@
-// The terminal law, read off the solution.
-//
-// With u = -log(1 - gamma) and lambda = u' = gamma'/(1 - gamma), every law is a power of t:
-//     lambda ~ c t^(p-1)      p = 1 exponential, other p > 0 stretched, p = 0 power (exponent -1-c), p < 0 frozen
-// The solution is followed to t = 1e100, where corrections that fall like any power of t have died, so p and c are read
-// at its end. A law counts when c t^(p-1) holds to 1 % over the last third of log t. The constant needs u itself, whose
-// rounding grows with u, and is taken where rounding and corrections balance, with Aitken's extrapolation.
+// The terminal law, read off the solution: whether it stops, swings, ends, or follows a law of growth.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "theory/tail.hpp"
+#include "theory/growth.hpp"
 
 namespace flyball::theory {
 
 namespace {
 
-constexpr double fit = 0.01;  // what counts as a law
-
 constexpr const char* not_reached = "the law is not reached by t = 1e100; the limit given is gamma there";
-
-struct Estimate {
-    double value = 0;
-    double error = HUGE_VAL;
-};
-
-// The limit of d(t) as t grows, where rounding(t) grows too. Corrections like t^-delta become a geometric series on
-// times in equal ratios, which Aitken's formula sums; a law too young for that is taken as it is.
-template <class Get, class Rounding>
-Estimate limit_of(const std::vector<Sample>& samples, double from, const Get& get, const Rounding& rounding) {
-    Estimate best;
-    std::vector<double> steps;
-    const auto offer = [&](double value, double earlier, const Sample& sample) {
-        // Every step of the integrator adds its own small error.
-        const double error = std::abs(value - earlier) + rounding(sample) + 4e-13 * static_cast<double>(steps.size());
-        if (error < best.error) {
-            best = {value, error};
-        }
-    };
-    std::vector<double> grid;
-    std::vector<double> extrapolated;
-    constexpr std::size_t apart = 2;  // grid points: a ratio of sqrt(10)
-    for (const Sample& sample : samples) {
-        if (!(sample.t >= from)) {
-            continue;
-        }
-        constexpr std::size_t few = 8;
-        steps.push_back(get(sample));
-        if (steps.size() > few) {
-            offer(steps.back(), steps[steps.size() - 1 - few], sample);
-        }
-        if (!sample.on_grid) {
-            continue;
-        }
-        grid.push_back(steps.back());
-        if (grid.size() <= 2 * apart) {
-            continue;
-        }
-        const double third = grid.back();
-        const double d2 = third - grid[grid.size() - 1 - apart];
-        const double d1 = grid[grid.size() - 1 - apart] - grid[grid.size() - 1 - 2 * apart];
-        const double ratio = d1 == 0 ? 0 : d2 / d1;
-        extrapolated.push_back(ratio > 0 && ratio < 0.95 ? third + d2 * ratio / (1 - ratio) : third);
-        if (extrapolated.size() > apart) {
-            offer(extrapolated.back(), extrapolated[extrapolated.size() - 1 - apart], sample);
-        }
-    }
-    return best;
-}
-
-void set_constant(Law& law, const Estimate& log_constant) {
-    if (!(log_constant.error < HUGE_VAL)) {
-        law.note = "the law is too short to give its constant";
-        return;
-    }
-    const double relative = std::expm1(log_constant.error);
-    if (log_constant.error > fit && log_constant.error > 1e-12 * std::abs(log_constant.value)) {
-        law.note = fmt::format(
-            "the constant has no limit: the next term of the exponent is not bounded (log constant {:.4g} where it "
-            "moves "
-            "least)",
-            log_constant.value);
-        return;
-    }
-    law.log_constant = log_constant.value;
-    const double constant = std::exp(log_constant.value);
-    if (std::isfinite(constant)) {
-        law.constant = constant;
-    }
-    if (std::isfinite(relative)) {
-        law.error = relative;
-    }
-}
 
 Law frozen(double u, double gamma, std::string note) {
     Law law;
@@ -113,24 +32,59 @@ std::string slopes_note(const Walk& walk, const Tail& tail) {
     return note + (walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
 
-Law classify(const Walk& walk, const Tail& tail) {
+// gamma' changes its sign for ever: 1 - gamma touches zero again and again, or gamma swings about a limit.
+std::optional<std::string> swinging(const Walk& walk, const Tail& tail) {
+    std::vector<double> turns;
+    for (std::size_t i = 1; i < tail.samples.size(); ++i) {
+        if (tail.samples[i].forward != tail.samples[i - 1].forward) {
+            turns.push_back(tail.samples[i].t);
+        }
+    }
+    if (turns.size() < 4) {
+        return std::nullopt;
+    }
+    const Sample& first = tail.samples.front();
+    const Sample& last = tail.samples.back();
+    // The mean slope of u, by least squares: single samples may lie on a spike.
+    double mean_t = 0;
+    double mean_u = 0;
+    for (const Sample& sample : tail.samples) {
+        mean_t += sample.t / static_cast<double>(tail.samples.size());
+        mean_u += sample.u / static_cast<double>(tail.samples.size());
+    }
+    double above = 0;
+    double below = 0;
+    for (const Sample& sample : tail.samples) {
+        above += (sample.t - mean_t) * (sample.u - mean_u);
+        below += (sample.t - mean_t) * (sample.t - mean_t);
+    }
+    const auto [low, high] = std::minmax_element(tail.samples.begin(), tail.samples.end(),
+                                                 [](const Sample& x, const Sample& y) { return x.gamma < y.gamma; });
+    const std::string how = last.u > first.u + 10
+                                ? fmt::format("on the whole 1-gamma falls like exp(-{:.4g} t)", above / below)
+                                : fmt::format("gamma swings between {:.4g} and {:.4g}", low->gamma, high->gamma);
+    return fmt::format("gamma' changes its sign again and again, about every {:.4g} near t = {:.4g}: {}{}",
+                       (turns.back() - turns.front()) / static_cast<double>(turns.size() - 1), turns.back(), how,
+                       walk.stopped.empty() ? "" : "; " + walk.stopped);
+}
+
+// gamma has a limit below 1, or what is left of its way is too slow to see. Nothing when it still moves.
+std::optional<Law> stopping(const Walk& walk, const Tail& tail) {
     const Sample& last = walk.samples.back();
-    const bool to_the_end = !walk.underflow && walk.stopped.empty();
     const double width = tail.samples.empty() ? 0 : last.u - tail.samples.front().u;
     // A velocity that moves nothing is rounding.
     if (!tail.samples.empty() && !walk.underflow && std::abs(width) <= 1e-9 * std::max(1.0, last.u) &&
         (last.log_rate == -HUGE_VAL || std::exp(last.log_rate) * last.t > 2 * std::abs(width) ||
          last.log_rate + std::log(last.t) < -20)) {
-        const bool still_moves = to_the_end && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
+        const bool still_moves = walk.to_the_end() && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
                                  tail.drift < fit && std::exp(last.log_rate) * last.t < 2 * std::abs(width);
         Law law = frozen(last.u, last.gamma, still_moves ? not_reached : walk.stopped);
         law.error = std::exp(-last.u) * std::max(std::abs(width), 1e-13) / std::max(std::abs(*law.limit), 1e-300);
         return law;
     }
     const double p = tail.slope + 1;
-    const double precision = to_the_end ? 1e-6 : 1e-3;
-    const bool fits = tail.drift <= fit && last.forward;
-    if (fits && p < -precision) {  // the rest of the way is finite
+    const double precision = walk.to_the_end() ? 1e-6 : 1e-3;
+    if (tail.drift <= fit && last.forward && p < -precision && tail.steady) {  // the rest of the way is finite
         const double rest = std::exp(last.log_rate + std::log(last.t)) / -p;
         Law law = frozen(last.u + rest, last.gamma + std::exp(last.log_velocity + std::log(last.t)) / -p, walk.stopped);
         // The same from u alone, by Aitken's formula over the tail.
@@ -142,47 +96,56 @@ Law classify(const Walk& walk, const Tail& tail) {
         law.error = std::exp(-last.u) * std::abs(rest - other_rest) / std::max(*law.limit, 1e-300);
         return law;
     }
-    if (last.u < -std::log(near_consensus)) {
-        if (to_the_end) {
-            return frozen(last.u, last.gamma, fmt::format("{}; {}", not_reached, slopes_note(walk, tail)));
-        }
-        Law law;
-        law.note = slopes_note(walk, tail);
-        return law;
+    if (last.u < -std::log(near_consensus) && walk.to_the_end()) {
+        return frozen(last.u, last.gamma, fmt::format("{}; {}", not_reached, slopes_note(walk, tail)));
     }
+    return std::nullopt;
+}
+
+Law classify(const scheme::Program& program, const Settings& settings, const Walk& walk, const Tail& tail) {
+    const Sample& last = walk.samples.back();
     Law law;
-    if (!fits) {
-        law.note = slopes_note(walk, tail);
+    if (walk.extinct) {
+        law.kind = LawKind::extinct;
+        law.time = walk.extinct->time;
+        law.limit = last.gamma;
+        law.note = fmt::format(
+            "{} reaches zero at t = {:.10g}, and with it the solution ends; the limit given is gamma "
+            "there",
+            walk.extinct->stream, walk.extinct->time);
         return law;
     }
-    const double begun = arrival(walk);
-    constexpr double epsilon = 1e-14;  // of u and of log t: integration and rounding
-    if (std::abs(p) <= precision) {
-        law.kind = LawKind::power;
-        const double m = std::exp(last.log_rate + std::log(last.t));
-        law.exponent = -1 - m;
-        set_constant(law,
-                     limit_of(
-                         walk.samples, begun, [&](const Sample& s) { return s.log_velocity + (m + 1) * std::log(s.t); },
-                         [&](const Sample& s) { return epsilon * (std::abs(s.log_velocity) + m * std::log(s.t)); }));
+    if (const auto stops = stopping(walk, tail)) {
+        return *stops;
+    }
+    if (const auto note = swinging(walk, tail)) {
+        law.note = *note;
         return law;
     }
-    const bool exponential = std::abs(p - 1) <= precision;
-    const double power = exponential ? 1 : p;
-    const double log_rate = exponential ? last.log_rate : tail.log_c - std::log(p);
-    law.kind = exponential ? LawKind::exponential : LawKind::stretched;
-    law.rate = std::exp(log_rate);
-    if (!exponential) {
-        law.p = p;
+    if (last.u >= -std::log(near_consensus) && last.forward && tail.drift <= fit) {
+        if (walk.to_the_end() && tail.steady) {
+            return far_law(walk, tail);
+        }
+        // A solution that ended early is walked along once more, with more samples near its end.
+        const auto grid_from = [&](double begin) {
+            std::vector<Sample> grid;
+            std::copy_if(walk.samples.begin(), walk.samples.end(), std::back_inserter(grid),
+                         [&](const Sample& s) { return s.on_grid && s.t >= begin; });
+            return grid;
+        };
+        std::optional<Law> found;
+        if (last.t > early) {
+            found = near_law(grid_from(arrival(walk)), grid_from(tail.samples.front().t), walk.noise);
+        } else {
+            const double begin = std::max({arrival(walk), last.t / 1e3, 1e-3});
+            const std::vector<Sample> grid = sampled_back_from(program, settings, begin, last.t);
+            found = near_law(grid, grid, 1e-12);
+        }
+        if (found) {
+            return *found;
+        }
     }
-    const auto leading = [&](const Sample& s) { return std::exp(log_rate + power * std::log(s.t)); };
-    Estimate offset = limit_of(
-        walk.samples, begun, [&](const Sample& s) { return s.u - leading(s); },
-        [&](const Sample& s) {
-            const double wrong_slope = exponential ? 0 : tail.slope_error * (std::log(last.t / s.t) + 1 / p);
-            return (2 * epsilon + wrong_slope) * leading(s);
-        });
-    set_constant(law, {log_rate + std::log(power) - offset.value, offset.error});
+    law.note = slopes_note(walk, tail);
     return law;
 }
 
@@ -203,6 +166,7 @@ void cross_check(Law& law, const Walk& walk, const Tail& tail) {
             expected = 1;
             break;
         case LawKind::frozen:
+        case LawKind::extinct:
         case LawKind::other:
             return;
     }
@@ -225,22 +189,42 @@ const char* name(LawKind kind) {
             return "power";
         case LawKind::frozen:
             return "frozen";
+        case LawKind::extinct:
+            return "extinct";
         case LawKind::other:
             break;
     }
     return "other";
 }
 
+namespace {
+
+// Rates that nearly coincide show late: a law that looks odd, or like none, is looked at once more.
+bool odd(const Law& law) {
+    return law.kind == LawKind::other || (law.power && !law.note.empty() && law.kind != LawKind::frozen) ||
+           (law.power && *law.power != *law.p - 1 && !is_simple(*law.power));
+}
+
+}  // namespace
+
 Law terminal_law(const scheme::Program& program, const Settings& settings) {
-    const Walk walked = walk(program, settings);
+    constexpr double deep = 1600;
+    constexpr double deeper = 12000;
+    Walk walked = walk(program, settings, deep);
     if (walked.samples.size() < 3) {
         Law law;
         law.note = walked.stopped.empty() ? "the solution ends at its start" : walked.stopped;
         return law;
     }
-    const Tail tail = tail_of(walked);
-    Law law = classify(walked, tail);
-    if (law.kind != LawKind::frozen && law.kind != LawKind::other && !walked.stopped.empty()) {
+    Tail tail = tail_of(walked);
+    Law law = classify(program, settings, walked, tail);
+    if (walked.samples.back().u > deep && walked.underflow && odd(law) && !swinging(walked, tail)) {
+        walked = walk(program, settings, deeper);
+        tail = tail_of(walked);
+        law = classify(program, settings, walked, tail);
+    }
+    const bool ends = law.kind == LawKind::frozen || law.kind == LawKind::extinct || law.kind == LawKind::other;
+    if (!ends && !walked.stopped.empty()) {
         law.note += (law.note.empty() ? "seen as far as numbers go: " : "; ") + walked.stopped;
     }
     cross_check(law, walked, tail);

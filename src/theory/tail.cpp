@@ -5,13 +5,23 @@
 #include <algorithm>
 #include <cmath>
 
-#include "theory/track.hpp"
-
 namespace flyball::theory {
 
 namespace {
 
 constexpr int per_decade = 4;
+constexpr int most_steps = 20000;
+
+Sample sample_of(Track& track, const Point& point, bool on_grid) {
+    return {track.t(),
+            -point.log_one_minus_gamma,
+            point.log_rate,
+            point.log_velocity,
+            track.log_speed_factor(point),
+            point.gamma,
+            point.log_rate == -HUGE_VAL || !std::signbit(point.velocity),
+            on_grid};
+}
 
 // Slope at the end and misfit over the tail of a function of log t.
 template <class Get>
@@ -30,13 +40,15 @@ void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, d
 
 }  // namespace
 
-Walk walk(const scheme::Program& program, const Settings& settings) {
-    Track track(program, settings);
+namespace {
+
+Walk raw_walk(const scheme::Program& program, const Settings& settings, double deep) {
+    Track track(program, settings, most_steps);
     Walk result;
     const auto keep = [&](bool on_grid) {
         const Point point = track.point();
-        if (!std::isfinite(point.radius) || std::isnan(point.log_one_minus_gamma) || std::isnan(point.log_velocity)) {
-            result.stopped = "the readout is not a number";
+        if (!std::isfinite(point.radius) || std::isnan(point.log_one_minus_gamma)) {
+            result.stopped = fmt::format("the readout has no digits left at t = {:.4g}", track.t());
             return false;
         }
         if (point.log_one_minus_gamma == -HUGE_VAL) {
@@ -45,18 +57,24 @@ Walk walk(const scheme::Program& program, const Settings& settings) {
                 result.underflow ? "" : fmt::format("1-gamma is beyond all numbers at t = {:.4g}", track.t());
             return false;
         }
-        result.samples.push_back({track.t(), -point.log_one_minus_gamma, point.log_rate, point.log_velocity,
-                                  track.log_speed_factor(point), point.gamma, point.velocity >= 0, on_grid});
+        result.samples.push_back(sample_of(track, point, on_grid));
+        if (track.rescaled() && result.samples.back().u > deep) {
+            result.underflow = true;
+            return false;
+        }
         return true;
     };
     if (!keep(false)) {
         return result;
     }
+    result.noise = track.noise();
     for (int k = -3 * per_decade; k <= 100 * per_decade; ++k) {
         const double t = k == 100 * per_decade ? last_time : std::pow(10.0, static_cast<double>(k) / per_decade);
         while (track.t() < t) {
+            result.noise = std::max(result.noise, track.noise());
             if (!track.step(t)) {
                 result.stopped = fmt::format("{} at t = {:.4g}", track.stopped(), track.t());
+                result.extinct = track.extinct();
                 return result;
             }
             if (!keep(track.t() == t)) {
@@ -65,6 +83,54 @@ Walk walk(const scheme::Program& program, const Settings& settings) {
         }
     }
     return result;
+}
+
+// Where the digits of the velocity are lost, u itself still has its own: its differences over the grid serve.
+std::vector<Sample> mended(const std::vector<Sample>& samples) {
+    const auto lost = [](const Sample& sample) { return std::isnan(sample.log_rate); };
+    if (std::none_of(samples.begin(), samples.end(), lost)) {
+        return samples;
+    }
+    std::vector<Sample> result;
+    std::copy_if(samples.begin(), samples.end(), std::back_inserter(result),
+                 [&](const Sample& sample) { return sample.on_grid || !lost(sample); });
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        Sample& sample = result[i];
+        const Sample& before = result[i > 0 ? i - 1 : i];
+        const Sample& after = result[i + 1 < result.size() ? i + 1 : i];
+        if (lost(sample) && after.t > before.t) {
+            const double growth = (after.u - before.u) / std::log(after.t / before.t);
+            sample.forward = growth >= 0;
+            const double rate = std::log(std::abs(growth)) - std::log(sample.t);
+            sample.log_s = std::log(2.0) - rate;  // near consensus, where alone it is asked for
+            sample.log_rate = rate;
+            sample.log_velocity = rate - sample.u;
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+Walk walk(const scheme::Program& program, const Settings& settings, double deep) {
+    Walk result = raw_walk(program, settings, deep);
+    result.samples = mended(result.samples);
+    return result;
+}
+
+std::vector<Sample> sampled_back_from(const scheme::Program& program, const Settings& settings, double begin,
+                                      double end) {
+    constexpr double ratio = 8;  // a decade
+    const int count = static_cast<int>(std::floor(ratio * std::log10(end / begin)));
+    Track track(program, settings, most_steps);
+    std::vector<Sample> samples;
+    for (int k = count; k >= 0; --k) {
+        if (!track.go_to(end * std::pow(10.0, -k / ratio))) {
+            break;
+        }
+        samples.push_back(sample_of(track, track.point(), true));
+    }
+    return mended(samples);
 }
 
 const Sample& sample_at(const std::vector<Sample>& samples, double t) {
@@ -104,6 +170,17 @@ Tail tail_of(const Walk& walk) {
         const double slope_before =
             early.t < middle.t ? (middle.log_rate - early.log_rate) / std::log(middle.t / early.t) : tail.slope;
         tail.slope_error = std::abs(tail.slope - slope_before);
+        // Slopes in the last two quarters, in log t. A logarithm leaves 1/log t^2 in them, 2e-5 at t = 1e100.
+        const double log_begin = std::log(tail.samples.front().t);
+        const auto slope_between = [&](double from, double to) {
+            const auto at = [&](double share) -> const Sample& {
+                return sample_at(tail.samples, std::exp(log_begin + share * (std::log(last.t) - log_begin)));
+            };
+            const Sample& first = at(from);
+            const Sample& second = to == 1 ? last : at(to);
+            return (second.log_rate - first.log_rate) / std::log(second.t / first.t);
+        };
+        tail.steady = std::abs(slope_between(0.75, 1) - slope_between(0.5, 0.75)) <= 1e-8;
         double ignored = 0;
         fit_power(
             tail.samples, [](const Sample& s) { return s.log_s; }, tail.s_growth, ignored, tail.s_drift);

@@ -1,10 +1,12 @@
 // A solution sampled to its end, and the power of t that its end follows. Internal to the terminal law (law.cpp).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "theory/theory.hpp"
+#include "theory/track.hpp"
 
 namespace flyball::theory {
 
@@ -26,11 +28,20 @@ struct Sample {
 struct Walk {
     std::vector<Sample> samples;
     std::string stopped;     // why it ended before t = 1e100
-    bool underflow = false;  // 1 - gamma has become 0
+    bool underflow = false;  // 1 - gamma has become 0, or so small that the law must have shown
+    std::optional<Track::Extinction> extinct;
+    double noise = 0;  // relative, of u and lambda: integration and rounding
+
+    bool to_the_end() const { return !underflow && stopped.empty(); }
 };
 
-// Every accepted step and four fixed times a decade, to t = 1e100.
-Walk walk(const scheme::Program& program, const Settings& settings);
+// Every accepted step and four fixed times a decade, to t = 1e100; with several streams to 1 - gamma = exp(-deep), for
+// their steps do not grow.
+Walk walk(const scheme::Program& program, const Settings& settings, double deep);
+
+// Samples at times in equal ratios, eight a decade, that end with `end`: for solutions too short for the grid above.
+std::vector<Sample> sampled_back_from(const scheme::Program& program, const Settings& settings, double begin,
+                                      double end);
 
 // The last sample at or before t.
 const Sample& sample_at(const std::vector<Sample>& samples, double t);
@@ -45,6 +56,7 @@ struct Tail {
     double log_c = 0;     // lambda = c t^slope
     double s_growth = 0;  // d log s/d log t
     double s_drift = 0;
+    bool steady = false;     // the slope has come to rest: corrections have died
     double slope_error = 0;  // what the slope changed by since one decade, or half the tail, earlier
 };
 

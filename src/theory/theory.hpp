@@ -25,20 +25,22 @@ struct Point {
     double t = 0;
     double log_one_minus_gamma = 0;  // of the readout; exact where gamma rounds to 1
     double gamma = 0;
-    double radius = 0;        // |x|
-    double log_velocity = 0;  // log |gamma'|; -inf when it does not move
-    double velocity = 0;      // gamma'; 0 where it underflows
-    double log_rate = 0;      // log |gamma'|/(1 - gamma), with all digits also where 1 - gamma underflows
+    double radius = 0;  // |x|
+    double log_velocity =
+        0;                // log |gamma'|; -inf when it does not move, NaN (and the two below) when its digits are lost
+    double velocity = 0;  // gamma'; 0 where it underflows
+    double log_rate = 0;  // log |gamma'|/(1 - gamma), with all digits also where 1 - gamma underflows
 };
 
-enum class LawKind { exponential, stretched, power, frozen, other };
+enum class LawKind { exponential, stretched, power, frozen, extinct, other };
 const char* name(LawKind kind);
 
-// How gamma' ends (design contract): exponential C exp(-rate t); stretched C t^(p-1) exp(-rate t^p); power C
-// t^exponent; frozen: gamma tends to `limit` < 1; other: none of these to 1 %, local slopes in `note`.
+// How gamma' ends, C t^power exp(-rate t^p) in general: exponential p = 1 (power 0 unless rates coincide or gains
+// move); stretched p != 1 (power p - 1 as a rule); power C t^exponent; frozen: gamma tends to `limit` < 1; extinct: a
+// stream reaches zero at `time`, gamma being `limit` there; other: none of these to 1 %, local slopes in `note`.
 struct Law {
     LawKind kind = LawKind::other;
-    std::optional<double> rate, p, exponent, constant, log_constant, limit;
+    std::optional<double> rate, p, power, time, exponent, constant, log_constant, limit;
     std::optional<double> error;  // estimated relative error of constant (of limit when frozen)
     // Cross-check from the velocities alone: the growth d log s/d log t of the speed factor s, theta' = P A/s, and
     // whether it says the same as the solution (0 exponential, 1 - p stretched, 1 power; a frozen gamma may have any).

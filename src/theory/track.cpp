@@ -1,6 +1,10 @@
 #include "theory/track.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace flyball::theory {
 
@@ -8,13 +12,16 @@ namespace {
 
 constexpr double tolerance = 2e-14;
 constexpr double implicit_tolerance = 1e-12;  // its table loses three digits more to rounding
-// An explicit method that takes this many steps while t doubles is held back by something that has long relaxed.
+// An explicit method that takes this many steps while t doubles, and what is shown hardly moves, is held back by
+// something that has long relaxed.
 constexpr int patience = 200;
+constexpr double much_nearer = 20;  // in log a/b
 
 }  // namespace
 
-Track::Track(const scheme::Program& program, const Settings& settings)
+Track::Track(const scheme::Program& program, const Settings& settings, int most_steps)
     : flow_((check(program, settings), program), settings),
+      most_steps_(most_steps),
       integrator_(
           {[this](double t, const Numbers& y, Numbers& slope) { return flow_.slope(origin_ + t, y, slope); },
            [this](const Numbers& before, const Numbers& after, Numbers& size) { flow_.sizes(before, after, size); }},
@@ -24,6 +31,10 @@ Track::Track(const scheme::Program& program, const Settings& settings)
 
 bool Track::step(double end) {
     if (!stopped_.empty() || !(t() < end)) {
+        return false;
+    }
+    if (++steps_ > most_steps_) {
+        stopped_ = fmt::format("still moving after {} steps", most_steps_);
         return false;
     }
     const double stop = std::min(end, flow_.switches()[next_switch_]);
@@ -45,6 +56,10 @@ bool Track::step(double end) {
         stopped_ = flow_.problem();
         return false;
     }
+    watch_for_extinction(integrator_.last_step);
+    if (extinct_) {
+        stopped_ = fmt::format("{} reaches zero", extinct_->stream);
+    }
     if (t() == flow_.switches()[next_switch_]) {
         ++next_switch_;
         flow_.enter(t(), flow_.switches()[next_switch_]);
@@ -52,14 +67,34 @@ bool Track::step(double end) {
         integrator_.next_step = std::min(integrator_.next_step, 1e-3 * t());
         doubled_at_ = 0;
     }
-    if (t() >= 2 * doubled_at_) {
+    if (t() >= 2 * doubled_at_ || flow_.log_nearness() < nearness_then_ - much_nearer) {
         doubled_at_ = t();
+        nearness_then_ = flow_.log_nearness();
         steps_since_ = 0;
-    } else if (++steps_since_ > patience && !integrator_.implicit) {
+    } else if (++steps_since_ > patience && flow_.make_plain()) {
+        integrator_.implicit = false;
+        integrator_.tolerance = tolerance;
+        steps_since_ = 0;
+    } else if (steps_since_ > patience && !integrator_.implicit) {
         integrator_.implicit = true;
         integrator_.tolerance = implicit_tolerance;
+    } else if (steps_since_ > 20 * patience) {
+        stopped_ = fmt::format("still moving after {} steps", steps_);
     }
     return true;
+}
+
+// Where |x'| stays away from zero while |x| goes to it, the time left, |x|/|x'|, shrinks by the step that was taken.
+// Where |x| decays exponentially it stays the same. The integrator, whose variable is log |x|, would take ever smaller
+// steps.
+void Track::watch_for_extinction(double step) {
+    const std::optional<Flow::Ending> before = std::exchange(ending_, flow_.ending(t()));
+    if (!ending_ || !before || before->stream != ending_->stream || !(ending_->left <= 1e-12 * t())) {
+        return;
+    }
+    if (std::abs(before->left - ending_->left - step) <= 0.1 * step) {
+        extinct_ = Extinction{ending_->stream, ending_->when};
+    }
 }
 
 bool Track::go_to(double end) {
@@ -77,6 +112,8 @@ void Track::return_to(const Mark& mark) {
     offset_ = mark.offset;
     integrator_.next_step = mark.next_step;
     stopped_.clear();
+    ending_.reset();
+    extinct_.reset();
     const auto& switches = flow_.switches();
     next_switch_ = static_cast<std::size_t>(std::upper_bound(switches.begin(), switches.end(), t()) - switches.begin());
 }

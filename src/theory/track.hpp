@@ -1,6 +1,7 @@
 // The solution as it is walked along: steps of the integrator, switches of the equation, and why it cannot go on.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "theory/flow.hpp"
@@ -9,7 +10,8 @@ namespace flyball::theory {
 
 class Track {
   public:
-    Track(const scheme::Program& program, const Settings& settings);
+    // `most_steps`: a solution that oscillates for ever would never get to t = 1e100.
+    Track(const scheme::Program& program, const Settings& settings, int most_steps = 30000);
     Track(const Track&) = delete;
     Track& operator=(const Track&) = delete;
 
@@ -18,10 +20,23 @@ class Track {
 
     double log_speed_factor(const Point& point) const { return flow_.log_speed_factor(point); }
 
+    // 1 - gamma is carried in units of its own: it would be no number of its own any more.
+    bool rescaled() const { return flow_.rescaled(); }
+
+    // Relative error of the numbers, roughly. Several streams keep fewer digits than one.
+    double noise() const { return integrator_.implicit || flow_.several() ? 1e-12 : 1e-14; }
+
     // One step, at most to `end`; false when there is none (see stopped()).
     bool step(double end);
     bool go_to(double end);
     const std::string& stopped() const { return stopped_; }
+
+    // A stream has reached zero at a finite time, and with it the solution ends.
+    struct Extinction {
+        std::string stream;
+        double time;
+    };
+    const std::optional<Extinction>& extinct() const { return extinct_; }
 
     struct Mark {
         Flow flow;
@@ -34,6 +49,7 @@ class Track {
 
   private:
     Flow flow_;
+    int most_steps_;
     Extrapolation integrator_;
     // t = origin + offset. Tokens may rest for t = 1e19 and then move within t = 1: steps that t itself cannot resolve
     // are taken from a new origin.
@@ -42,7 +58,12 @@ class Track {
     std::size_t next_switch_ = 0;
     std::string stopped_;
     double doubled_at_ = 0;  // t when the steps below were last counted from 0
+    double nearness_then_ = 0;
     int steps_since_ = 0;
+    int steps_ = 0;
+    void watch_for_extinction(double step);
+    std::optional<Flow::Ending> ending_;  // as it looked one step ago
+    std::optional<Extinction> extinct_;
 };
 
 }  // namespace flyball::theory

@@ -108,6 +108,13 @@ TEST(SolveRow, PostLnAtBetaZeroHasAClosedForm) {
     }
 }
 
+TEST(LogK, GivesTheConstantsOfBothTerminalLaws) {
+    // By scipy.integrate.quad on the integral: at n = 256, beta = 5 Post-LN's constant 2 n K is 4269.602,
+    // Pre-LN's 16.67813.
+    EXPECT_NEAR(2 * 256 * std::exp(log_K(256, 5)), 4269.602, 1e-3);
+    EXPECT_NEAR(2 * std::exp(log_K(256, 5)), 16.67813, 1e-5);
+}
+
 TEST(LogK, VanishesAtBetaZeroAndHasTheRightSlope) {
     EXPECT_DOUBLE_EQ(log_K(16, 0), 0);
     // To first order in beta the integrand is beta/(1+(n-1)g): log K = beta log(n)/(n-1).
@@ -137,6 +144,43 @@ TEST(System, GoesWhereTheParticlesGo) {
     for (std::size_t i = 0; i < end.size(); ++i) {
         EXPECT_NEAR(system.x()[i], end[i], 1e-9) << i;
     }
+}
+
+TEST(System, TakesASubLayerOfTheCallers) {
+    // f(x) = (0, 1): Pre-LN turns e_1 at speed 1/r towards it and does not grow; e_2 grows and does not turn.
+    System system(scheme::find_scheme("pre-ln").program, 2, 2, 1, [](const double*, double* out) {
+        out[0] = out[2] = 0;
+        out[1] = out[3] = 1;
+    });
+    system.start({2, 0, 0, 2});
+    const Motion motion = system.motion(0);
+    EXPECT_NEAR(motion.turn[1], 0.5, 1e-15);
+    EXPECT_NEAR(motion.growth[0], 0, 1e-15);
+    EXPECT_NEAR(motion.turn[2], 0, 1e-15);
+    EXPECT_NEAR(motion.growth[1], 1, 1e-15);
+}
+
+TEST(System, KeepsItsTimeInLongStretches) {
+    // sqrt-scaling at the start of a stretch to 1e30 has s = 1: the first token turns as under Post-LN.
+    const std::vector<double> rows = {1, 0, 0, 1};
+    System scaled(scheme::find_scheme("sqrt-scaling").program, 2, 2, 1e30, attention::Settings{});
+    System post(scheme::find_scheme("post-ln").program, 2, 2, 1e30, attention::Settings{});
+    scaled.start(rows);
+    post.start(rows);
+    EXPECT_NEAR(scaled.motion(0).turn[1], post.motion(0).turn[1], 1e-12);
+}
+
+TEST(RandomRows, HaveTheLengthAskedForAndNoPreferredDirection) {
+    const std::size_t n = 4000;
+    const std::vector<double> rows = random_rows(n, 3, 1.5, 5);
+    double mean = 0;
+    for (const double length : lengths_of(rows, 3)) {
+        EXPECT_NEAR(length, 1.5, 1e-14);
+    }
+    for (std::size_t i = 0; i < rows.size(); i += 3) {
+        mean += rows[i] / static_cast<double>(n);
+    }
+    EXPECT_NEAR(mean, 0, 4 * 1.5 / std::sqrt(3.0 * static_cast<double>(n)));  // four standard deviations
 }
 
 TEST(OneMinusCosines, IsTheMeanOverPairsOfEachSystem) {

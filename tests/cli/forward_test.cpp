@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 
 #include "core/json.hpp"
 #include "core/safetensors.hpp"
@@ -100,6 +101,80 @@ TEST(Forward, LengthTakesTheFirstTokens) {
     const Outcome three = run_program(base + "1,2,3");
     EXPECT_EQ(parse_json(cut.out, "cut").at("tokens"), 3);
     EXPECT_EQ(parse_json(cut.out, "cut").at("loss"), parse_json(three.out, "three").at("loss"));
+}
+
+// BERT's golden with a vocabulary: [PAD] [UNK] [CLS] [SEP] [MASK] and the words w5 .. w52.
+std::string bert_with_words() {
+    std::string folder = temporary("bert");
+    std::filesystem::remove_all(folder);
+    std::filesystem::copy(golden("bert"), folder);
+    std::ofstream vocabulary(folder + "/vocab.txt");
+    vocabulary << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+    for (int i = 5; i < 53; ++i) {
+        vocabulary << "w" << i << "\n";
+    }
+    return folder;
+}
+
+TEST(Forward, LengthKeepsTheSpecialTokensAroundAText) {
+    const std::string folder = bert_with_words();
+    const std::string text = temporary("words.txt");
+    const std::string file = temporary("hidden.safetensors");
+    std::ofstream(text) << "w7 w9 w11 w13";
+    const auto hidden = [&](const std::string& input) {
+        const Outcome outcome =
+            run_program("forward '" + folder + "' " + input + " --save '" + file + "' --what hidden");
+        EXPECT_EQ(outcome.exit, 0) << outcome.err;
+        return SafeTensors::open(file).read<float>("hidden.2");
+    };
+    const std::string from_text = "--text '" + text + "' --length ";
+    EXPECT_EQ(hidden(from_text + "4"), hidden("--ids 2,7,9,3"));
+    EXPECT_EQ(hidden(from_text + "2"), hidden("--ids 2,3"));
+    EXPECT_EQ(hidden(from_text + "6"), hidden("--ids 2,7,9,11,13,3"));
+    EXPECT_EQ(hidden(from_text + "60"), hidden("--ids 2,7,9,11,13,3"));
+    EXPECT_EQ(hidden("--ids 2,7,9,3 --length 2"), hidden("--ids 2,7")) << "ids are taken as they are";
+    const Outcome none = run_program("forward '" + folder + "' " + from_text + "1");
+    EXPECT_EQ(none.exit, 2);
+    EXPECT_NE(none.err.find("at least 2"), std::string::npos) << none.err;
+    std::filesystem::remove_all(folder);
+    std::filesystem::remove(text);
+    std::filesystem::remove(file);
+}
+
+TEST(Forward, NotANumberIsSaidAndItsTensorNamed) {
+    const std::string folder = temporary("nan");
+    for (const char* name : {"gpt2", "bert"}) {
+        std::filesystem::remove_all(folder);
+        std::filesystem::copy(golden(name), folder);
+        std::vector<TensorToWrite> list;
+        const SafeTensors good = SafeTensors::open(golden(name) + "/model.safetensors");
+        std::map<std::string, std::vector<float>> values;
+        for (const std::string& tensor_name : good.names()) {
+            std::vector<float>& numbers = values[tensor_name] = good.read<float>(tensor_name);
+            if (tensor_name.find("mlp.c_fc.bias") != std::string::npos ||
+                tensor_name.find("intermediate.dense.bias") != std::string::npos) {
+                numbers[0] = std::nanf("");
+            }
+            list.push_back(tensor(tensor_name, good.info(tensor_name).shape, numbers));
+        }
+        write_safetensors(folder + "/model.safetensors", list);
+        const Outcome outcome = run_program("forward '" + folder + "' --ids 1,2,3 --json");
+        EXPECT_EQ(outcome.exit, 0);
+        EXPECT_NE(outcome.err.find("the result is not finite, because of NaN or infinities in 2 of its"),
+                  std::string::npos)
+            << outcome.err;
+        EXPECT_NE(outcome.err.find(std::string(name) == "gpt2" ? "h.0.mlp.c_fc.bias"
+                                                               : "encoder.layer.0.intermediate.dense.bias"),
+                  std::string::npos)
+            << outcome.err;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+        EXPECT_TRUE(parse_json(outcome.out, "out").at("loss").is_null());
+        EXPECT_EQ(parse_json(outcome.out, "out").at("finite"), false);
+    }
+    std::filesystem::remove_all(folder);
+    const Outcome good = run_program("forward '" + golden("bert") + "' --ids 1,2,3 --json");
+    EXPECT_EQ(good.err, "");
+    EXPECT_EQ(parse_json(good.out, "out").at("finite"), true);
 }
 
 TEST(Forward, BadInputExitsTwoWithOneSentence) {

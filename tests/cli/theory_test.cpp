@@ -34,7 +34,8 @@ TEST(Theory, JsonFollowsTheContract) {
         }
         EXPECT_EQ(run["t"][0], 0.0);
         EXPECT_EQ(run["t"][4], 20.0);
-        for (const char* key : {"law", "rate", "p", "exponent", "constant", "log_constant", "limit", "note"}) {
+        for (const char* key :
+             {"law", "rate", "p", "power", "time", "exponent", "constant", "log_constant", "limit", "note"}) {
             EXPECT_TRUE(run["terminal"].contains(key)) << key;
         }
         EXPECT_NEAR(run["initial_velocity"].get<double>(), 2 / (std::exp(5.0) + 255), 1e-15);
@@ -43,6 +44,8 @@ TEST(Theory, JsonFollowsTheContract) {
     EXPECT_EQ(stretched["law"], "stretched");
     EXPECT_NEAR(stretched["rate"].get<double>(), 4, 1e-9);
     EXPECT_NEAR(stretched["p"].get<double>(), 0.5, 1e-9);
+    EXPECT_NEAR(stretched["power"].get<double>(), -0.5, 1e-9);
+    EXPECT_TRUE(stretched["time"].is_null());
     EXPECT_TRUE(stretched["exponent"].is_null());
     EXPECT_TRUE(stretched["limit"].is_null());
     const Json& power = document["runs"][1]["terminal"];
@@ -64,6 +67,28 @@ TEST(Theory, AConstantThatOverflowsIsNullAndItsLogarithmIsNot) {
     EXPECT_EQ(terminal["law"], "exponential");
     EXPECT_TRUE(terminal["constant"].is_null());
     EXPECT_GT(terminal["log_constant"].get<double>(), 1e7);
+}
+
+TEST(Theory, TellsPowersOfTimeAndStreamsThatEnd) {
+    const std::string flags =
+        "theory --tokens 8 --beta 0 --samples 3 --equation 'o = f(x); y = y + dt*(o - y); x = norm(x + dt*y)' "
+        "--equation 'x + dt*f(norm(x)) - 2*dt*norm(x) | norm(x)'";
+    const Outcome text = run_program(flags);
+    ASSERT_EQ(text.exit, 0) << text.err;
+    EXPECT_NE(text.out.find("exponential  C t^2 exp(-2 t), C = "), std::string::npos) << text.out;
+    // int_0^1 sqrt(z^2 + (1-z^2)/8) dz, see tests/theory/families_test.cpp
+    EXPECT_NE(text.out.find("extinct at t = 0.613589"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("x reaches zero"), std::string::npos) << text.out;
+    const Outcome outcome = run_program(flags + " --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json runs = parse_json(outcome.out, "json")["runs"];
+    EXPECT_EQ(runs[0]["terminal"]["law"], "exponential");
+    EXPECT_EQ(runs[0]["terminal"]["p"], 1.0);
+    EXPECT_EQ(runs[0]["terminal"]["power"], 2.0);
+    EXPECT_EQ(runs[1]["terminal"]["law"], "extinct");
+    EXPECT_NEAR(runs[1]["terminal"]["time"].get<double>(), 0.6135888478903762, 1e-11);
+    EXPECT_TRUE(runs[1]["terminal"]["rate"].is_null());
+    EXPECT_TRUE(runs[1]["gamma"][2].is_null());
 }
 
 TEST(Theory, ExtremeSettingsGiveNumbers) {
@@ -123,6 +148,8 @@ TEST(Theory, WrongInputGetsOneSentenceAndExitTwo) {
                               "--tokens many",
                               "--beta inf",
                               "--beta nan",
+                              "--beta -1",
+                              "--beta 1,-0.5",
                               "--beta 1,,2",
                               "--beta ''",
                               "--r0 0",
@@ -152,6 +179,9 @@ TEST(Theory, WrongInputGetsOneSentenceAndExitTwo) {
     }
     EXPECT_NE(run_program("theory --scheme dyt").err.find("tanh(alpha*x)"), std::string::npos);
     EXPECT_NE(run_program("theory --tokens 1").err.find("no cosine"), std::string::npos);
+    // As `simulate --beta -2` says it.
+    EXPECT_NE(run_program("theory --beta -2").err.find("got beta = -2, expected a finite number, 0 or more"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -84,6 +84,57 @@ TEST(ReadTextFile, RefusesWhatCannotBeRead) {
     EXPECT_ERROR(read_text_file("/dev/zero", 100'000), "more than 100000 bytes");
 }
 
+TEST(ReadRegularFile, ReadsFilesAndRefusesWhatCouldBeWaitedFor) {
+    const TemporaryFolder folder;
+    const auto file = folder.put("a", "hello");
+    EXPECT_EQ(read_regular_file(file, 5), "hello");
+    EXPECT_ERROR(read_regular_file(file, 4), "more than 4 bytes");
+    EXPECT_ERROR(read_regular_file(folder.path() / "none", 4), "No such file");
+    EXPECT_ERROR(read_regular_file(folder.path(), 4), "a directory");
+    EXPECT_ERROR(read_regular_file("/dev/zero", 4), "not a regular file");
+    const auto pipe = folder.path() / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_ERROR(read_regular_file(pipe, 4), "not a regular file");
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+    return std::as_bytes(std::span(text));
+}
+
+TEST(AtomicFile, IsWrittenAndReadInAnyOrder) {
+    const TemporaryFolder folder;
+    const auto path = folder.path() / "a";
+    AtomicFile file(path);
+    file.write_at(6, bytes_of("xyz"));
+    file.write_at(0, bytes_of("abc"));
+    file.write_at(1, bytes_of("B"));
+    std::string read(12, '?');
+    file.read_at(0, std::as_writable_bytes(std::span(read)));
+    EXPECT_EQ(read, std::string("aBc\0\0\0xyz\0\0\0", 12));  // holes and what lies beyond the end are zeros
+    file.commit();
+    EXPECT_EQ(text_of(MappedFile(path)), std::string("aBc\0\0\0xyz", 9));
+}
+
+TEST(AtomicFile, WhatAKilledWriterLeftIsRemovedAndNothingElse) {
+    const TemporaryFolder folder;
+    AtomicFile at_work(folder.path() / "a");
+    at_work.write("new");
+    folder.put(".a.1234-0.tmp", "left behind");
+    folder.put(".b.1234-0.tmp", "left behind by another");
+    folder.put(".a.tmp", "the user's");
+    folder.put(".a.12x4-0.tmp", "the user's");
+    folder.put("a.1234-0.tmp", "the user's");
+    const auto exists = [&](const char* name) { return std::filesystem::exists(folder.path() / name); };
+    remove_abandoned(folder.path(), "a");
+    EXPECT_FALSE(exists(".a.1234-0.tmp"));
+    EXPECT_TRUE(exists(".b.1234-0.tmp"));
+    remove_abandoned(folder.path());
+    EXPECT_FALSE(exists(".b.1234-0.tmp"));
+    EXPECT_TRUE(exists(".a.tmp") && exists(".a.12x4-0.tmp") && exists("a.1234-0.tmp"));
+    at_work.commit();  // its temporary file was in use and is still there
+    EXPECT_EQ(text_of(MappedFile(folder.path() / "a")), "new");
+}
+
 TEST(AtomicFile, ReplacesOnlyOnCommit) {
     const TemporaryFolder folder;
     const auto path = folder.put("a", "old");

@@ -24,6 +24,11 @@ TEST(Random, BitsAreTheFirstHalfOfTheBlock) {
     EXPECT_EQ(Random(0, 0).bits(0), 0xe169c58d6627e8d5);
 }
 
+// The upper 52 bits of the published block, in the middle of their interval: (0xe169c58d6627e + 1/2)/2^52.
+TEST(Random, UniformIsTheMiddleOfItsInterval) {
+    EXPECT_EQ(Random(0, 0).uniform(0), 0.8805201978886142);
+}
+
 TEST(Random, DoesNotDependOnTheOrderOfCalls) {
     const Random random(7, 3);
     std::vector<double> forward(100);

@@ -1,13 +1,17 @@
 // Checkpoints from strangers: every lie is one sentence, told before memory is taken.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 
 #include "../core/support.hpp"
 #include "core/json.hpp"
+#include "model/finite.hpp"
 #include "model/native.hpp"
+#include "model/tokenizer.hpp"
 #include "scheme/catalogue.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
@@ -117,7 +121,7 @@ TEST(Checkpoint, LiesOfTheConfigurationAreOneSentence) {
         {"gpt2", "n_embd", 24.0, "n_embd"},
         {"gpt2", "n_embd", 3000000, "dim = 3000000"},
         {"gpt2", "n_embd", 2097150, "config.json"},
-        {"gpt2", "n_embd", nullptr, "no n_embd"},
+        {"gpt2", "n_embd", nullptr, "n_embd = 'null'"},
         {"gpt2", "n_embd", 25, "a multiple of the 3 heads"},
         {"gpt2", "n_head", 0, "n_head = '0'"},
         {"gpt2", "n_layer", 3, "all of the 3 blocks"},
@@ -136,13 +140,14 @@ TEST(Checkpoint, LiesOfTheConfigurationAreOneSentence) {
         {"llama-gqa", "num_key_value_heads", 3, "divides"},
         {"llama-gqa", "num_key_value_heads", 0, "num_key_value_heads"},
         {"llama-gqa", "num_key_value_heads", 1, "shape"},
-        {"llama-gqa", "num_attention_heads", 5, "divides the heads"},
+        {"llama-gqa", "num_attention_heads", 5, "a multiple of the 5 heads"},
+        {"llama-gqa", "num_attention_heads", 3, "divides the heads"},
         {"llama-gqa", "head_dim", 7, "even"},
         {"llama-gqa", "head_dim", 4, "shape"},
-        {"llama-gqa", "rope_theta", 0, "rope_theta above 1"},
+        {"llama-gqa", "rope_theta", 0, "a number above 0"},
         {"llama-gqa", "rope_scaling", "linear", "an object"},
         {"llama-gqa", "rope_scaling", Json{{"rope_type", "longrope"}, {"factor", 2}}, "one of default, linear"},
-        {"llama-gqa", "rope_scaling", Json{{"rope_type", "linear"}, {"factor", -2}}, "factor at least 1"},
+        {"llama-gqa", "rope_scaling", Json{{"rope_type", "linear"}, {"factor", -2}}, "a number above 0"},
         {"llama-gqa", "tie_word_embeddings", 1, "true or false"},
         {"llama-gqa", "attention_bias", true, "q_proj.bias"},
         {"bert", "position_embedding_type", "relative_key", "'absolute'"},
@@ -188,6 +193,97 @@ TEST(Checkpoint, WithoutAHeadIsAnEncoder) {
     Pass<float> pass(model, 3);
     pass.forward(std::vector<std::int32_t>{1, 2, 3});
     EXPECT_ERROR(pass.loss(std::vector<std::int32_t>{2, 3, no_target}), "without a language-model head");
+}
+
+TEST(Checkpoint, HeadsForOtherTasksAreLeftOut) {
+    struct Case {
+        const char* model;
+        std::vector<std::string> heads;
+    };
+    const std::vector<Case> cases = {
+        {"gpt2", {"score.weight"}},
+        {"gpt2", {"classifier.weight", "classifier.bias"}},
+        {"gpt2", {"multiple_choice_head.summary.weight", "multiple_choice_head.summary.bias"}},
+        {"llama-bias-tied", {"score.weight", "score.bias"}},
+        {"qwen2", {"qa_outputs.weight", "qa_outputs.bias"}},
+        {"bert", {"classifier.weight", "cls.predictions.bias"}},
+    };
+    for (const Case& tried : cases) {
+        Checkpoint checkpoint(tried.model);
+        for (const std::string& name : tried.heads) {
+            checkpoint.tensors[name] = {{2}, {1, 2}};
+        }
+        EXPECT_FALSE(checkpoint.error().kind.has_value()) << tried.model << ": " << checkpoint.error().text;
+        // The same word inside a block is a part of the model that we would not run.
+        checkpoint.tensors["model.layers.0.score.weight"] = {{2}, {1, 2}};
+        expect_refused(checkpoint, "'model.layers.0.score.weight'");
+    }
+}
+
+TEST(Checkpoint, QuestionAnsweringLlamasHaveAnotherPrefix) {
+    Checkpoint checkpoint("llama-bias-tied");
+    std::map<std::string, Stored> renamed;
+    for (const auto& [name, stored] : checkpoint.tensors) {
+        renamed["transformer." + name.substr(name.find('.') + 1)] = stored;
+    }
+    checkpoint.tensors = renamed;
+    EXPECT_FALSE(checkpoint.error().kind.has_value()) << checkpoint.error().text;
+}
+
+// transformers ties what is equal; where the two differ it believes the file.
+TEST(Checkpoint, AHeadInTheFileIsUsedThoughTheConfigurationTies) {
+    Checkpoint checkpoint("llama-bias-tied");
+    const Stored embedding = checkpoint.tensors.at("model.embed_tokens.weight");
+    const TemporaryFolder folder;
+    const auto load = [&] {
+        checkpoint.write(folder.path());
+        return load_model(folder.path());
+    };
+    checkpoint.tensors["lm_head.weight"] = embedding;
+    EXPECT_TRUE(load().architecture().tied);
+    EXPECT_TRUE(load().notes().empty());
+    checkpoint.tensors["lm_head.weight"].values.back() += 1;
+    EXPECT_FALSE(load().architecture().tied);
+    ASSERT_EQ(load().notes().size(), 1U);
+    EXPECT_NE(load().notes()[0].find("lm_head.weight differs"), std::string::npos);
+    checkpoint.tensors["lm_head.weight"].shape = {embedding.shape[1], embedding.shape[0]};
+    expect_refused(checkpoint, "lm_head.weight");
+    // One matrix under the name of the head serves both.
+    checkpoint.tensors["lm_head.weight"] = embedding;
+    checkpoint.tensors.erase("model.embed_tokens.weight");
+    const Model<float> model = load();
+    EXPECT_TRUE(model.architecture().tied);
+    EXPECT_EQ(model.at(model.layout().tokens)[5], embedding.values[5]);
+}
+
+TEST(Checkpoint, FilesThatAreNoFilesAreRefusedAtOnce) {
+    for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"}) {
+        for (const bool pipe : {true, false}) {
+            const TemporaryFolder folder;
+            Checkpoint("gpt2").write(folder.path());
+            if (std::string(name) != "config.json") {
+                std::filesystem::remove(folder.path() / "model.safetensors");
+            }
+            const std::filesystem::path file = folder.path() / name;
+            std::filesystem::remove(file);
+            if (pipe) {
+                ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+            } else {
+                std::filesystem::create_symlink("/dev/zero", file);
+            }
+            const Caught caught = error_of([&] { load_model(folder.path()); });
+            EXPECT_TRUE(caught.has("not a regular file")) << name << ": " << caught.text;
+        }
+    }
+    for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer_config.json"}) {
+        const TemporaryFolder folder;
+        folder.put("vocab.txt", "[UNK]\n");
+        folder.put("merges.txt", "");
+        std::filesystem::remove(folder.path() / name);
+        ASSERT_EQ(mkfifo((folder.path() / name).c_str(), 0600), 0);
+        const Caught caught = error_of([&] { Tokenizer::load(folder.path()); });
+        EXPECT_TRUE(caught.has("not a regular file")) << name << ": " << caught.text;
+    }
 }
 
 TEST(Checkpoint, IntegersAreNoWeights) {
@@ -237,7 +333,7 @@ TEST(Checkpoint, SpoiltFilesAreOneSentence) {
     folder.put("config.json", "{\"model_type\": \"gpt2\"");
     EXPECT_ERROR(load_model(folder.path()), "config.json");
     folder.put("config.json", "{\"model_type\": \"gpt2\"}");
-    EXPECT_ERROR(load_model(folder.path()), "no n_layer");
+    EXPECT_ERROR(load_model(folder.path()), "all of the 12 blocks");
     std::filesystem::remove(folder.path() / "config.json");
     EXPECT_ERROR(load_model(folder.path()), "no config.json");
     EXPECT_ERROR(load_model(folder.path() / "nowhere"), "no config.json");
@@ -285,6 +381,24 @@ TEST(Checkpoint, NotANumberFlowsThroughToTheResult) {
     }
 }
 
+TEST(Finite, NamesTheTensorsThatAreNot) {
+    EXPECT_TRUE(tensors_not_finite(load_model(golden_folder() / "gpt2")).empty());
+    Checkpoint checkpoint("gpt2");
+    checkpoint.tensors.at("transformer.h.1.mlp.c_fc.weight").values.back() = std::nanf("");
+    checkpoint.tensors.at("transformer.ln_f.bias").values.front() = -INFINITY;
+    const TemporaryFolder folder;
+    checkpoint.write(folder.path());
+    EXPECT_EQ(tensors_not_finite(load_model(folder.path())),
+              (std::vector<std::string>{"h.1.mlp.c_fc.weight", "ln_f.bias"}));
+    std::vector<float> values(10'000, std::numeric_limits<float>::max());
+    EXPECT_TRUE(all_finite(values));
+    for (const std::size_t at : {std::size_t{0}, std::size_t{4095}, std::size_t{4096}, values.size() - 1}) {
+        values[at] = -INFINITY;
+        EXPECT_FALSE(all_finite(values)) << at;
+        values[at] = -0.0F;
+    }
+}
+
 TEST(Checkpoint, ModelsOfOurOwnComeBackAsTheyWere) {
     const TemporaryFolder folder;
     for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
@@ -316,7 +430,7 @@ TEST(Checkpoint, ModelsOfOurOwnAreCheckedToo) {
         EXPECT_TRUE(caught.has(part)) << key << ": " << caught.text;
     };
     expect("equation", "norm(x + ", "[scheme.parse]");
-    expect("equation", nullptr, "no equation");
+    expect("equation", nullptr, "equation = 'null'");
     expect("norm", "batchnorm", "the unknown norm 'batchnorm'");
     expect("windows", "all", "a list of whole numbers");
     expect("heads", 3, "divides the heads");

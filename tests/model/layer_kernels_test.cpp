@@ -40,9 +40,10 @@ double definition(Activation activation, double x) {
             return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
         case Activation::silu:
             return x / (1 + std::exp(-x));
-        default:
+        case Activation::relu:
             return x > 0 ? x : 0;
     }
+    return NAN;
 }
 
 TYPED_TEST(Kernels, SoftmaxIsItsDefinition) {

@@ -68,6 +68,35 @@ TEST(HeatSvg, PutsRowsUpwardsAndColumnsToTheRight) {
     EXPECT_TRUE(has(to_svg(figure), brightest[0]));
 }
 
+// A cell of value v has the colour that the bar shows beside v.
+TEST(HeatSvg, ColourBarShowsTheColoursOfTheCellsAtTheirValues) {
+    HeatFigure figure = grid(4, 1);
+    figure.values = {0, 0.005, 0.995, 1};
+    const std::string svg = to_svg(figure);
+    const auto fills =
+        matches(svg, "<rect x=\"[0-9.]+\" y=\"[0-9.]+\" width=\"14\" height=\"4\" fill=\"(#[0-9a-f]+)\"");
+    const auto tops = numbers(matches(svg, "<rect x=\"[0-9.]+\" y=\"([0-9.]+)\" width=\"14\" height=\"4\""));
+    ASSERT_EQ(fills.size(), 100U);
+    const auto highest = static_cast<std::size_t>(std::min_element(tops.begin(), tops.end()) - tops.begin());
+    const auto lowest = static_cast<std::size_t>(std::max_element(tops.begin(), tops.end()) - tops.begin());
+    EXPECT_NE(fills[highest], fills[lowest]);
+    const auto cell = [&](double x) {  // the colour of the stroke that starts at the left end of a cell
+        for (const auto& path : matches(svg, "<path (stroke=\"#[0-9a-f]+\" stroke-width=\"400\" d=\"[^\"]+)")) {
+            for (const double start : numbers(matches(path, "M([0-9]+) "))) {
+                if (std::abs(start - x) < 1) {
+                    return matches(path, "stroke=\"(#[0-9a-f]+)\"").at(0);
+                }
+            }
+        }
+        return std::string();
+    };
+    auto starts = numbers(matches(svg, "M([0-9]+) [0-9.]+h140"));
+    std::sort(starts.begin(), starts.end());
+    ASSERT_EQ(starts.size(), 4U);
+    EXPECT_EQ(cell(starts[1]), fills[lowest]);
+    EXPECT_EQ(cell(starts[2]), fills[highest]);
+}
+
 TEST(HeatSvg, ShowsCellsWithoutAValueInGreyAndSaysSo) {
     HeatFigure figure = grid(4, 4);
     figure.values[3] = nan;

@@ -45,6 +45,31 @@ TEST(LineSvg, IsSoundForAnOrdinaryFigure) {
     EXPECT_EQ(svg, to_svg(figure));
 }
 
+// The band's outline goes along one edge and back along the other; the axis makes room for both.
+TEST(LineSvg, BandsReachFromLowToHighAndFitThePlot) {
+    LineFigure figure{"Band", {"t", {}, {}, {}}, {"y", {}, {}, {}}, {}, ""};
+    figure.series.push_back(line("s", {0, 1}, {2, 2}));
+    figure.series[0].lo = {1, 0};
+    figure.series[0].hi = {3, 6};
+    const std::string svg = to_svg(figure);
+    const auto outline =
+        numbers(matches(matches(svg, "<path d=\"M([^\"]+)z\" fill=\"[^\"]+\" fill-opacity").at(0), "(-?[0-9.]+)"));
+    ASSERT_EQ(outline.size(), 8U);
+    EXPECT_EQ(outline[0], outline[6]) << "it ends above where it began";
+    EXPECT_EQ(outline[2], outline[4]);
+    const double left = std::abs(outline[7] - outline[1]);
+    const double right = std::abs(outline[5] - outline[3]);
+    EXPECT_NEAR(right / left, 3, 0.01) << "from 0 to 6 against from 1 to 3";
+    const auto box = numbers(matches(svg, "<svg x=\"[0-9.]+\" y=\"([0-9.]+)\" width=\"[0-9.]+\" height=\"[0-9.]+\""));
+    const auto height =
+        numbers(matches(svg, "<svg x=\"[0-9.]+\" y=\"[0-9.]+\" width=\"[0-9.]+\" height=\"([0-9.]+)\""));
+    for (const std::size_t i : {1U, 3U, 5U, 7U}) {
+        EXPECT_GE(outline[i], box.at(0));
+        EXPECT_LE(outline[i], box.at(0) + height.at(0));
+    }
+    EXPECT_GT(right, 0.8 * height.at(0)) << "the axis is not much longer than the band";
+}
+
 TEST(LineSvg, IsSoundForAwkwardData) {
     const std::vector<std::vector<double>> data = {{},
                                                    {1},

@@ -2,6 +2,9 @@
 #include "scheme/row_kernels.hpp"
 
 #include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
 
 #include "support.hpp"
 
@@ -14,50 +17,99 @@ struct Reference {
     std::vector<double> slope;
 };
 
-template <class Real>
-Reference reference(const RowMap<Real>& map, const std::vector<double>& x, const std::vector<double>& v) {
+// c/sqrt(m(c^2) + eps) and its derivative along v, with c = x or x - mean(x), and m the sum or the mean.
+Reference direction(const std::vector<double>& x, const std::vector<double>& v, double eps, bool centred, bool mean) {
     const std::size_t dim = x.size();
-    Reference result{std::vector<double>(dim), std::vector<double>(dim)};
-    double mean = 0;
-    double mean_v = 0;
-    if (map.function == RowFunction::centred) {
-        for (std::size_t k = 0; k < dim; ++k) {
-            mean += x[k] / static_cast<double>(dim);
-            mean_v += v[k] / static_cast<double>(dim);
-        }
-    }
+    const auto count = static_cast<double>(dim);
+    const double shift = centred ? std::accumulate(x.begin(), x.end(), 0.0) / count : 0;
+    const double shift_v = centred ? std::accumulate(v.begin(), v.end(), 0.0) / count : 0;
     double squares = 0;
     double along = 0;
     for (std::size_t k = 0; k < dim; ++k) {
-        squares += (x[k] - mean) * (x[k] - mean);
-        along += (x[k] - mean) * (v[k] - mean_v);
+        squares += (x[k] - shift) * (x[k] - shift) / (mean ? count : 1);
+        along += (x[k] - shift) * (v[k] - shift_v) / (mean ? count : 1);
     }
-    if (map.function != RowFunction::sphere) {
-        squares /= static_cast<double>(dim);
-        along /= static_cast<double>(dim);
-    }
-    const double root = std::sqrt(squares + static_cast<double>(map.eps));
-    for (std::size_t k = 0; k < dim; ++k) {
-        const double gain = map.gain == nullptr ? 1 : static_cast<double>(map.gain[k]);
-        const double bias = map.bias == nullptr ? 0 : static_cast<double>(map.bias[k]);
-        const double z = static_cast<double>(map.alpha) * x[k] + static_cast<double>(map.shift);
-        double u = root == 0 ? 0 : (x[k] - mean) / root;
-        double du = root == 0 ? 0 : (v[k] - mean_v) / root - (x[k] - mean) * along / (root * root * root);
-        if (map.function == RowFunction::tanh) {
-            u = std::tanh(z);
-            du = (1 - u * u) * static_cast<double>(map.alpha) * v[k];
-        } else if (map.function == RowFunction::erf) {
-            u = std::erf(z);
-            du = 2 / std::sqrt(M_PI) * std::exp(-z * z) * static_cast<double>(map.alpha) * v[k];
-        }
-        result.value[k] = gain * u + bias;
-        result.slope[k] = gain * du;
+    const double root = std::sqrt(squares + eps);
+    Reference result{std::vector<double>(dim, 0.0), std::vector<double>(dim, 0.0)};
+    for (std::size_t k = 0; k < dim && root > 0; ++k) {
+        result.value[k] = (x[k] - shift) / root;
+        result.slope[k] = (v[k] - shift_v) / root - (x[k] - shift) * along / (root * root * root);
     }
     return result;
 }
 
-constexpr RowFunction all_functions[] = {RowFunction::sphere, RowFunction::rms, RowFunction::centred, RowFunction::tanh,
-                                         RowFunction::erf};
+// A curve of each number, from its value and slope at z = alpha x + shift.
+template <class Curve, class Slope>
+Reference curve(const std::vector<double>& x, const std::vector<double>& v, double alpha, double shift, Curve value,
+                Slope slope) {
+    Reference result;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        const double z = alpha * x[k] + shift;
+        result.value.push_back(value(z));
+        result.slope.push_back(slope(z) * alpha * v[k]);
+    }
+    return result;
+}
+
+// No default: a function of a row without its definition here does not compile.
+Reference bare_reference(RowFunction function, const std::vector<double>& x, const std::vector<double>& v, double eps,
+                         double alpha, double shift) {
+    switch (function) {
+        case RowFunction::sphere:
+            return direction(x, v, eps, false, false);
+        case RowFunction::rms:
+            return direction(x, v, eps, false, true);
+        case RowFunction::centred:
+            return direction(x, v, eps, true, true);
+        case RowFunction::tanh:
+            return curve(
+                x, v, alpha, shift, [](double z) { return std::tanh(z); },
+                [](double z) { return 1 / (std::cosh(z) * std::cosh(z)); });
+        case RowFunction::erf:
+            return curve(
+                x, v, alpha, shift, [](double z) { return std::erf(z); },
+                [](double z) { return 2 / std::sqrt(M_PI) * std::exp(-z * z); });
+    }
+    return {};
+}
+
+template <class Real>
+Reference reference(const RowMap<Real>& map, const std::vector<double>& x, const std::vector<double>& v) {
+    Reference result = bare_reference(map.function, x, v, static_cast<double>(map.eps), static_cast<double>(map.alpha),
+                                      static_cast<double>(map.shift));
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        const double gain = map.gain == nullptr ? 1 : static_cast<double>(map.gain[k]);
+        const double bias = map.bias == nullptr ? 0 : static_cast<double>(map.bias[k]);
+        result.value[k] = gain * result.value[k] + bias;
+        result.slope[k] = gain * result.slope[k];
+    }
+    return result;
+}
+
+// The functions in a chain from the first to the last; no default, so that a new one has to be linked in.
+std::optional<RowFunction> next(RowFunction function) {
+    switch (function) {
+        case RowFunction::sphere:
+            return RowFunction::rms;
+        case RowFunction::rms:
+            return RowFunction::centred;
+        case RowFunction::centred:
+            return RowFunction::tanh;
+        case RowFunction::tanh:
+            return RowFunction::erf;
+        case RowFunction::erf:
+            break;
+    }
+    return std::nullopt;
+}
+
+std::vector<RowFunction> every_function() {
+    std::vector<RowFunction> functions;
+    for (std::optional<RowFunction> f = RowFunction::sphere; f; f = next(*f)) {
+        functions.push_back(*f);
+    }
+    return functions;
+}
 
 std::vector<Isa> isas() {
     return detect_isa() == Isa::avx2 ? std::vector<Isa>{Isa::plain, Isa::avx2} : std::vector<Isa>{Isa::plain};
@@ -103,7 +155,7 @@ TYPED_TEST(RowKernelsOf, ApplyEqualsTheDefinitionAtAwkwardSizes) {
     const double tolerance = 60 * static_cast<double>(std::numeric_limits<Real>::epsilon());
     for (const Isa isa : isas()) {
         const RowKernels<Real>& kernels = row_kernels<Real>(isa);
-        for (const RowFunction function : all_functions) {
+        for (const RowFunction function : every_function()) {
             for (std::size_t dim = 1; dim <= 40; dim += dim < 20 ? 1 : 5) {
                 const std::size_t rows = 1 + dim % 4;
                 const std::size_t offset = dim % 3;  // misaligned on purpose
@@ -199,7 +251,7 @@ TYPED_TEST(RowKernelsOf, BothInstructionSetsGiveTheSameBitsExceptInCurves) {
     if (detect_isa() != Isa::avx2) {
         GTEST_SKIP() << "this CPU has no AVX2";
     }
-    for (const RowFunction function : all_functions) {
+    for (const RowFunction function : every_function()) {
         const bool curve = function == RowFunction::tanh || function == RowFunction::erf;
         for (const std::size_t dim : {1U, 3U, 16U, 37U, 300U}) {
             std::vector<Real> in(4 * dim);

@@ -14,7 +14,7 @@ import mpmath as mp
 from scipy.integrate import solve_ivp
 
 TIMES = [0.1, 1.0, 5.0, 20.0]
-CASES = [(256, 5.0, 1.0), (2, 1.0, 0.5), (1000, 0.0, 2.0), (32, 1.0, 1.0), (32, 3.0, 3.0), (7, -1.5, 1.0)]
+CASES = [(256, 5.0, 1.0), (2, 1.0, 0.5), (1000, 0.0, 2.0), (32, 1.0, 1.0), (32, 3.0, 3.0), (7, 1.5, 1.0)]
 T = 10.0
 TAU = 0.25
 
@@ -98,15 +98,15 @@ def laws(n, beta, r0):
     post, ngpt, k = float(log_post(n, beta)), float(log_ngpt(n, beta)), float(log_k(n, beta))
     pre = math.log(2) + k + 2 * math.log(r0)
     return {
-        "post-ln": {"law": "exponential", "rate": 2, "log_constant": post},
+        "post-ln": {"law": "exponential", "rate": 2, "p": 1, "power": 0, "log_constant": post},
         "pre-ln": {"law": "power", "exponent": -3, "log_constant": pre},
         "peri-ln": {"law": "power", "exponent": -3, "log_constant": pre},
-        "ngpt": {"law": "exponential", "rate": 2, "log_constant": ngpt},
+        "ngpt": {"law": "exponential", "rate": 2, "p": 1, "power": 0, "log_constant": ngpt},
         # int_0^t 1/(1+t) = log(1+t): gamma' = alpha C exp(-2 log(1+t)) -> C t^-3
         "ngpt:alpha=1/(1+t)": {"law": "power", "exponent": -3, "log_constant": ngpt},
         "ngpt:alpha=exp(-t)": {"law": "frozen"},
         # u = 2 (sqrt(t+1) - 1): gamma' = C exp(-4 sqrt(t+1) + 4)/sqrt(t+1)
-        "sqrt-scaling": {"law": "stretched", "rate": 4, "p": 0.5, "log_constant": post + 4},
+        "sqrt-scaling": {"law": "stretched", "rate": 4, "p": 0.5, "power": -0.5, "log_constant": post + 4},
     }
 
 

@@ -1,0 +1,127 @@
+// The program as a process: closed and full streams, limits of the system, what does not fit into memory.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/program.hpp"
+#include "sanitized.hpp"
+
+namespace flyball::cli {
+namespace {
+
+using test::Outcome;
+using test::run_program;
+
+const std::string small = "simulate --scheme pre-ln --tokens 4 --dim 3 --time 1 --samples 3 --threads 1 ";
+
+// `before` for run_program: limits of the shell that starts the program. A hang is ended, and seen.
+std::string limited(const std::string& limit) {
+    return "ulimit " + limit + "; exec timeout -s KILL 60";
+}
+
+void expect_one_sentence(const Outcome& outcome) {
+    EXPECT_EQ(outcome.exit, 2) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.err.rfind("flyball: [", 0), 0U) << outcome.err;
+    EXPECT_NE(outcome.err.find(", expected "), std::string::npos) << outcome.err;
+}
+
+class Folder {
+  public:
+    explicit Folder(const std::string& name)
+        : path_(std::filesystem::temp_directory_path() / (name + "-" + std::to_string(getpid()))) {
+        std::filesystem::remove_all(path_);
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+    bool has_litter() const {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+            const std::string extension = entry.path().extension().string();
+            if (extension == ".tmp" || extension == ".part") {
+                return true;
+            }
+        }
+        return false;
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+TEST(Process, AClosedStderrChangesNoExitCode) {
+    EXPECT_EQ(run_program("--version 2>&-").exit, 0);
+    EXPECT_EQ(run_program("schemes nonsense 2>&-").exit, 2);
+    EXPECT_EQ(run_program("schemes nonsense 2>/dev/full").exit, 2);
+    EXPECT_EQ(run_program("schemes nonsense <&- >&- 2>&-").exit, 2);
+}
+
+TEST(Process, AClosedOrFullStdoutIsAFailure) {
+    expect_one_sentence(run_program("--version >&-"));
+    expect_one_sentence(run_program("--help >/dev/full"));
+    expect_one_sentence(run_program(small + ">/dev/full"));
+    EXPECT_EQ(run_program("--version >&- 2>&-").exit, 2);
+}
+
+// A file of ours that is opened under the number of a closed stream would get what is meant for the stream.
+TEST(Process, WithAllStreamsClosedTheFilesOfARunAreWhole) {
+    const Folder open("flyball-open");
+    const Folder closed("flyball-closed");
+    ASSERT_EQ(run_program(small + "--out " + open.path().string()).exit, 0);
+    EXPECT_EQ(run_program(small + "--out " + closed.path().string() + " <&- >&- 2>&-").exit, 2);  // nowhere to print
+    for (const char* const name : {"samples.csv", "samples.safetensors", "config.toml", "cosine.svg"}) {
+        const auto same = "cmp '" + (open.path() / name).string() + "' '" + (closed.path() / name).string() + "'";
+        EXPECT_EQ(std::system(same.c_str()), 0) << name;
+    }
+}
+
+TEST(Process, AReaderThatLeavesIsAFailureWithASentence) {
+    // The reader is gone before the program starts to print; the subshell keeps the program's exit code.
+    const Outcome outcome = run_program("schemes --markdown; echo $? >&2; } | true", "{ sleep 0.3;");
+    EXPECT_NE(outcome.err.find("Broken pipe"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.substr(outcome.err.size() - 2), "2\n") << outcome.err;
+}
+
+TEST(Process, AFileSizeLimitIsOneSentenceAndLeavesNoLitter) {
+    const Folder folder("flyball-limit");
+    const std::string arguments = small + "--trajectory --out " + folder.path().string();
+    expect_one_sentence(run_program(arguments, limited("-f 4")));  // blocks of 512 or 1024 bytes
+    EXPECT_FALSE(folder.has_litter());
+    EXPECT_EQ(run_program(arguments + " --resume").exit, 0);
+}
+
+TEST(Process, ASmallAddressSpaceIsOneSentence) {
+    if (sanitized) {
+        GTEST_SKIP() << "sanitizers need terabytes of addresses";
+    }
+    // Below about 80 MB the system's loader refuses by itself. 350 MB are enough to start with one thread of OpenBLAS,
+    // not to multiply matrices with two threads of ours.
+    expect_one_sentence(run_program("--version", limited("-v 120000")));
+    expect_one_sentence(run_program("--version", limited("-v 200000")));
+    const std::string products =
+        "simulate --scheme pre-ln --tokens 100 --dim 64 --weights gaussian --time 0.1 --samples 2 ";
+    expect_one_sentence(run_program(products + "--threads 2", "export OMP_NUM_THREADS=1; " + limited("-v 350000")));
+    const Outcome enough = run_program(products + "--threads 1", "export OMP_NUM_THREADS=1; " + limited("-v 700000"));
+    EXPECT_EQ(enough.exit, 0) << enough.err;
+}
+
+TEST(Process, WhatDoesNotFitIntoMemoryIsRefusedBeforeTheRun) {
+    for (const char* const flags :
+         {"--samples 1000000000000", "--samples 1000000000000 --log-time", "--fresh --weights gaussian --time 1e15",
+          "--fresh --weights gaussian --layers 1000000000000000 --samples 3", "--tokens 100000000000",
+          "--dim 1000000000000", "--systems 1000000000000", "--ffn 1000000000000"}) {
+        // The limit protects the machine should the estimate fail; without sanitizers, which need more addresses.
+        const Outcome outcome = run_program("simulate --scheme pre-ln --time 1 --threads 1 " + std::string(flags),
+                                            sanitized ? "" : limited("-v 8000000"));
+        SCOPED_TRACE(flags);
+        expect_one_sentence(outcome);
+        EXPECT_EQ(outcome.err.find("cli.main"), std::string::npos) << "found out by running out of it";
+    }
+}
+
+}  // namespace
+}  // namespace flyball::cli

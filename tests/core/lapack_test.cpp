@@ -1,0 +1,90 @@
+// Eigenvalues and orthogonal factors against closed forms, and against what defines them.
+#include "core/lapack.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/random.hpp"
+#include "support.hpp"
+
+namespace flyball::test {
+namespace {
+
+TEST(Lapack, EigenvaluesOfTheSecondDifferenceAreItsCosinesInIncreasingOrder) {
+    for (const std::size_t size : {1U, 2U, 3U, 8U, 33U}) {
+        std::vector<double> matrix(size * size, 0.0);
+        for (std::size_t i = 0; i < size; ++i) {
+            matrix[i * size + i] = 2;
+            if (i + 1 < size) {
+                matrix[i * size + i + 1] = matrix[(i + 1) * size + i] = -1;
+            }
+        }
+        const std::vector<double> values = symmetric_eigenvalues(matrix, size);
+        ASSERT_EQ(values.size(), size);
+        for (std::size_t k = 0; k < size; ++k) {
+            const double angle = M_PI * static_cast<double>(k + 1) / static_cast<double>(size + 1);
+            EXPECT_NEAR(values[k], 2 - 2 * std::cos(angle), 1e-14 * static_cast<double>(size)) << size << " " << k;
+        }
+    }
+}
+
+// [[2, 1, 0], [1, 3, -1], [0, -1, -4]]: roots of x^3 - x^2 - 16 x + 22 by numpy.linalg.eigvalsh, to all digits.
+TEST(Lapack, EigenvaluesMayBeNegative) {
+    const std::vector<double> values = symmetric_eigenvalues({2, 1, 0, 1, 3, -1, 0, -1, -4}, 3);
+    EXPECT_NEAR(values[0], -4.143256694283722, 1e-14);
+    EXPECT_NEAR(values[1], 1.4299455423256653, 1e-14);
+    EXPECT_NEAR(values[2], 3.713311151958058, 1e-14);
+}
+
+TEST(Lapack, NaNIsAResultAndNoRowsHaveNoEigenvalues) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const double value : symmetric_eigenvalues({1, nan, nan, 1}, 2)) {
+        EXPECT_TRUE(std::isnan(value));
+    }
+    EXPECT_TRUE(symmetric_eigenvalues({}, 0).empty());
+    EXPECT_TRUE(orthogonal_factor({}, 0).empty());
+}
+
+// Gram and Schmidt by hand: (3, 4)/5, then (1, 0) less its part along it. A sign of the first row stays.
+TEST(Lapack, OrthogonalFactorIsGramSchmidtOfTheRows) {
+    const std::vector<double> positive = orthogonal_factor({3, 4, 1, 0}, 2);
+    const std::vector<double> negative = orthogonal_factor({-3, -4, 1, 0}, 2);
+    const std::vector<double> expected = {0.6, 0.8, 0.8, -0.6};
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_NEAR(positive[i], expected[i], 1e-15);
+        EXPECT_NEAR(negative[i], i < 2 ? -expected[i] : expected[i], 1e-15);
+    }
+}
+
+// A = L Q with positive diagonal of L determines Q: that choice of signs is what makes Q Haar distributed.
+TEST(Lapack, OrthogonalFactorLeavesATriangleWithPositiveDiagonal) {
+    for (const std::size_t size : {1U, 2U, 5U, 40U}) {
+        std::vector<double> matrix(size * size);
+        Random(size, 4).fill_normal(matrix);
+        const std::vector<double> q = orthogonal_factor(matrix, size);
+        for (std::size_t i = 0; i < size; ++i) {
+            for (std::size_t j = 0; j < size; ++j) {
+                double inner = 0;
+                double left = 0;
+                for (std::size_t k = 0; k < size; ++k) {
+                    inner += q[i * size + k] * q[j * size + k];
+                    left += matrix[i * size + k] * q[j * size + k];
+                }
+                EXPECT_NEAR(inner, i == j ? 1 : 0, 1e-14) << size << " " << i << " " << j;
+                if (j > i) {
+                    EXPECT_NEAR(left, 0, 1e-13) << size << " " << i << " " << j;
+                } else if (j == i) {
+                    EXPECT_GT(left, 0) << size << " " << i;
+                }
+            }
+        }
+    }
+}
+
+TEST(Lapack, MatricesTooLargeForItsIntegersAreRefused) {
+    EXPECT_THROW(symmetric_eigenvalues({}, 46341), Error);
+    EXPECT_THROW(orthogonal_factor({}, 46341), Error);
+}
+
+}  // namespace
+}  // namespace flyball::test

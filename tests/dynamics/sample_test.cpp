@@ -1,0 +1,247 @@
+// Every field of a sample from its definition in docs/simulate.md: plain loops over pairs and coordinates of the states
+// that the run shows, which share no code with the program, and closed forms where a start has them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "definitions.hpp"
+#include "dynamics/run.hpp"
+#include "scheme/catalogue.hpp"
+
+namespace flyball::dynamics {
+namespace {
+
+using namespace test;
+
+// One system of tokens at one time.
+struct Snapshot {
+    Rows x;
+    Rows theta;
+};
+
+struct Seen {
+    Sample sample;
+    std::vector<Snapshot> systems;
+};
+
+struct Watched {
+    std::vector<Seen> seen;
+    Record record;
+};
+
+// Schemes that read out norm(x) or a unit x: theta is x/|x|.
+Watched watched_run(const Settings& settings, const scheme::Program& program) {
+    Watched result;
+    Watch watch;
+    watch.sampled = [&](const Sample& sample, const Particles& particles) {
+        Seen seen{sample, std::vector<Snapshot>(settings.systems)};
+        auto at = particles.x().begin();
+        for (Snapshot& system : seen.systems) {
+            for (std::size_t j = 0; j < settings.tokens; ++j) {
+                const std::vector<double> x(at, at + static_cast<std::ptrdiff_t>(settings.dim));
+                at += static_cast<std::ptrdiff_t>(settings.dim);
+                system.x.push_back(x);
+                system.theta.push_back(plus(std::vector<double>(x.size(), 0.0), 1 / length(x), x));
+            }
+        }
+        result.seen.push_back(seen);
+    };
+    result.record = run(settings, program, watch);
+    return result;
+}
+
+Watched watched_run(const Settings& settings, const std::string& scheme) {
+    return watched_run(settings, scheme::find_scheme(scheme).program);
+}
+
+void expect_definitions(const Settings& settings, const Watched& watched) {
+    ASSERT_GE(watched.seen.size(), 2U);
+    for (const Seen& seen : watched.seen) {
+        SCOPED_TRACE("t = " + std::to_string(seen.sample.t));
+        const auto systems = static_cast<double>(settings.systems);
+        std::vector<double> cosines;
+        std::vector<double> radii;
+        double variance = 0;
+        double energy = 0;
+        double rank = 0;
+        double clusters = 0;
+        for (const Snapshot& system : seen.systems) {
+            cosines.push_back(defined_cosine(system.theta));
+            variance += defined_variance(system.theta) / systems;
+            energy += defined_energy(system.theta, settings.beta) / systems;
+            rank += defined_effective_rank(system.theta) / systems;
+            clusters += defined_clusters(system.theta) / systems;
+            for (const auto& x : system.x) {
+                radii.push_back(length(x));
+            }
+        }
+        const auto mean = [](const std::vector<double>& values) {
+            return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+        };
+        EXPECT_NEAR(seen.sample.cosine, mean(cosines), 1e-13);
+        EXPECT_NEAR(seen.sample.one_minus_cosine, 1 - mean(cosines), 1e-13);
+        EXPECT_NEAR(seen.sample.cosine_lo, defined_quantile(cosines, 0.05), 1e-13);
+        EXPECT_NEAR(seen.sample.cosine_hi, defined_quantile(cosines, 0.95), 1e-13);
+        EXPECT_NEAR(seen.sample.radius, mean(radii), 1e-13 * mean(radii));
+        EXPECT_NEAR(seen.sample.radius_min, *std::min_element(radii.begin(), radii.end()), 1e-14 * mean(radii));
+        EXPECT_NEAR(seen.sample.radius_max, *std::max_element(radii.begin(), radii.end()), 1e-13 * mean(radii));
+        EXPECT_NEAR(seen.sample.variance, variance, 1e-13);
+        EXPECT_NEAR(seen.sample.energy, energy, 1e-13);
+        // The program takes roots of eigenvalues, so that a singular value of zero is known to 1e-8 of the largest.
+        EXPECT_NEAR(seen.sample.effective_rank, rank, 2e-6);
+        EXPECT_DOUBLE_EQ(seen.sample.clusters, clusters);
+    }
+}
+
+Settings small(std::size_t tokens, std::size_t dim) {
+    Settings s;
+    s.tokens = tokens;
+    s.dim = dim;
+    s.beta = 2.5;
+    s.systems = 3;
+    s.seed = 7;
+    s.time = 2;
+    s.samples = 4;
+    s.rtol = 1e-8;
+    s.atol = 1e-10;
+    return s;
+}
+
+TEST(SampleDefinitions, HoldForRandomTokensOnTheSphere) {
+    for (const auto& [tokens, dim] : {std::pair{5, 3}, std::pair{4, 9}, std::pair{11, 2}, std::pair{2, 6}}) {
+        SCOPED_TRACE(tokens);
+        const Settings s = small(static_cast<std::size_t>(tokens), static_cast<std::size_t>(dim));
+        expect_definitions(s, watched_run(s, "post-ln"));
+    }
+}
+
+TEST(SampleDefinitions, HoldForLengthsThatDiffer) {
+    Settings s = small(6, 4);
+    s.start = StartKind::gaussian;
+    const Watched watched = watched_run(s, "pre-ln");
+    expect_definitions(s, watched);
+    EXPECT_LT(watched.seen[0].sample.radius_min, 0.8 * watched.seen[0].sample.radius_max) << "nothing was tested";
+}
+
+TEST(SampleDefinitions, HoldForLayers) {
+    Settings s = small(6, 4);
+    s.layers = 8;
+    s.dt = 0.3;
+    s.systems = 5;
+    s.start = StartKind::gaussian;
+    expect_definitions(s, watched_run(s, "peri-ln"));
+}
+
+TEST(SampleDefinitions, CountClustersThatChainTogether) {
+    Settings s = small(14, 3);
+    s.start = StartKind::cone;
+    s.cone_delta = 0.02;
+    s.time = 1;
+    const Watched watched = watched_run(s, "post-ln");
+    expect_definitions(s, watched);
+    EXPECT_GT(watched.seen[0].sample.clusters, 1) << "nothing was tested";
+    EXPECT_LT(watched.seen[0].sample.clusters, 14) << "nothing was tested";
+}
+
+// ---- speed: |P A|/s, with the s of the paper's table --------------------------------------------------------------
+
+double defined_speed(const Snapshot& system, double beta, const std::string& scheme) {
+    double sum = 0;
+    for (std::size_t j = 0; j < system.theta.size(); ++j) {
+        const std::vector<double>& theta = system.theta[j];
+        std::vector<double> attention(theta.size(), 0.0);
+        double weights = 0;
+        for (const auto& other : system.theta) {
+            const double weight = std::exp(beta * dot(theta, other));
+            attention = plus(attention, weight, other);
+            weights += weight;
+        }
+        attention = plus(std::vector<double>(theta.size(), 0.0), 1 / weights, attention);
+        const double across = length(plus(attention, -dot(attention, theta), theta));
+        const double radius = length(system.x[j]);
+        const double s = scheme == "post-ln" ? 1 : scheme == "pre-ln" ? radius : radius * length(attention);
+        sum += across / s / static_cast<double>(system.theta.size());
+    }
+    return sum;
+}
+
+TEST(SampleDefinitions, SpeedIsTheTurningPartOfAttentionOverTheSpeedFactor) {
+    for (const std::string scheme : {"post-ln", "pre-ln", "peri-ln"}) {
+        Settings s = small(7, 5);
+        s.start = StartKind::gaussian;
+        for (const Seen& seen : watched_run(s, scheme).seen) {
+            double expected = 0;
+            for (const Snapshot& system : seen.systems) {
+                expected += defined_speed(system, s.beta, scheme) / static_cast<double>(s.systems);
+            }
+            EXPECT_NEAR(seen.sample.speed, expected, 1e-12) << scheme << " t " << seen.sample.t;
+        }
+    }
+}
+
+// A readout that is not normalised moves outwards too; its direction turns as before.
+TEST(SampleDefinitions, SpeedIsThatOfTheDirectionWhenTheReadoutHasALength) {
+    Settings s = small(7, 5);
+    s.start = StartKind::gaussian;
+    for (const Seen& seen : watched_run(s, scheme::Program::parse("x + dt*f(norm(x))")).seen) {
+        double expected = 0;
+        for (const Snapshot& system : seen.systems) {
+            expected += defined_speed(system, s.beta, "pre-ln") / static_cast<double>(s.systems);
+        }
+        EXPECT_NEAR(seen.sample.speed, expected, 1e-12) << " t " << seen.sample.t;
+    }
+}
+
+TEST(SampleDefinitions, SpeedOfLayersIsHowFarTheLastOneTurnedATokenOverDt) {
+    Settings s = small(5, 4);
+    s.layers = 3;
+    s.samples = 4;  // every layer is a sample
+    s.dt = 0.25;
+    s.start = StartKind::gaussian;
+    const std::vector<Seen> seen = watched_run(s, "pre-ln").seen;
+    ASSERT_EQ(seen.size(), 4U);
+    const auto turned = [&](const Seen& before, const Seen& after) {
+        double sum = 0;
+        for (std::size_t m = 0; m < s.systems; ++m) {
+            for (std::size_t j = 0; j < s.tokens; ++j) {
+                sum += length(plus(after.systems[m].theta[j], -1, before.systems[m].theta[j]));
+            }
+        }
+        return sum / static_cast<double>(s.systems * s.tokens) / s.dt;
+    };
+    EXPECT_NEAR(seen[0].sample.speed, turned(seen[0], seen[1]), 1e-13) << "at the start: the first layer";
+    for (std::size_t l = 1; l < 4; ++l) {
+        EXPECT_NEAR(seen[l].sample.speed, turned(seen[l - 1], seen[l]), 1e-13) << "layer " << l;
+    }
+}
+
+// ---- closed forms of the symmetric start --------------------------------------------------------------------------
+
+TEST(SampleDefinitions, AreTheClosedFormsOfOrthonormalTokens) {
+    Settings s;
+    s.tokens = 6;
+    s.dim = 8;
+    s.beta = 1.5;
+    s.r0 = 2;
+    s.start = StartKind::symmetric;
+    s.time = 1;
+    s.samples = 2;
+    const Sample first = run(s, scheme::find_scheme("pre-ln").program).samples.front();
+    EXPECT_NEAR(first.cosine, 0, 1e-15);
+    EXPECT_NEAR(first.one_minus_cosine, 1, 1e-15);
+    EXPECT_NEAR(first.cosine_lo, 0, 1e-15);
+    EXPECT_NEAR(first.cosine_hi, 0, 1e-15);
+    EXPECT_DOUBLE_EQ(first.radius, 2);
+    EXPECT_DOUBLE_EQ(first.radius_min, 2);
+    EXPECT_DOUBLE_EQ(first.radius_max, 2);
+    EXPECT_NEAR(first.variance, 1 - 1.0 / 6, 1e-15);
+    EXPECT_NEAR(first.energy, -(6 + 30 * std::exp(-1.5)) / 36, 1e-15);
+    EXPECT_NEAR(first.effective_rank, 6, 1e-13);
+    EXPECT_EQ(first.clusters, 6);
+    EXPECT_NEAR(first.speed, std::sqrt(5.0) / (std::exp(1.5) + 5) / 2, 1e-15);
+}
+
+}  // namespace
+}  // namespace flyball::dynamics

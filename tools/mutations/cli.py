@@ -1,0 +1,53 @@
+"""Mistakes planted in src/cli; tools/mutations.py says how."""
+
+# Written by someone who knew the tests.
+KNOWN = [
+    ("theory-json-radius-is-gamma", "src/cli/theory_output.cpp",
+     'row["radius"] = column(run.points, [](const Point& p) { return p.radius; });',
+     'row["radius"] = column(run.points, [](const Point& p) { return p.gamma; });'),
+    ("theory-json-rate-is-p", "src/cli/theory_output.cpp",
+     '{"rate", or_null(law.rate)}', '{"rate", or_null(law.p)}'),
+    ("reproduce-json-verdict-is-the-recorded-one", "src/cli/reproduce_output.cpp",
+     'row["verdict"] = claims::name(result.measurement.verdict);',
+     'row["verdict"] = claims::name(result.claim.expected);'),
+    ("trajectory-of-directions", "src/cli/simulate_folder.cpp",
+     "{sample.t, particles.x(), particles.theta()}", "{sample.t, particles.theta(), particles.x()}"),
+    ("radius-figure-shows-largest", "src/cli/simulate_figures.cpp",
+     '"mean |x|", [](const Sample& s) { return s.radius; }',
+     '"mean |x|", [](const Sample& s) { return s.radius_max; }'),
+    ("warning-forgets-the-loss", "src/cli/forward_command.cpp",
+     "if (!finite) {", "if (!finite && flags.save.size() > 1000) {"),
+    ("a-file-limit-kills-again", "src/cli/terminal.cpp",
+     "    std::signal(SIGXFSZ, SIG_IGN);\n", ""),
+    ("a-pipe-that-nobody-reads-kills-again", "src/cli/terminal.cpp",
+     "    std::signal(SIGPIPE, SIG_IGN);\n", ""),
+    ("closed-streams-stay-closed", "src/cli/terminal.cpp",
+     "        if (fcntl(descriptor, F_GETFD) == -1) {", "        if (fcntl(descriptor, F_GETFD) == -2) {"),
+    ("a-closed-stdout-swallows-the-output", "src/cli/terminal.cpp",
+     "descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY", "O_WRONLY"),
+    ("the-address-space-is-not-looked-at-before-main", "src/cli/before_main.cpp",
+     "    if (can_map(areas)) {", "    if (can_map(areas) || true) {"),
+    ("too-little-memory-is-a-bug-of-ours", "src/cli/main.cpp",
+     "    } catch (const std::bad_alloc&) {\n        return no_memory();\n",
+     "    } catch (const std::bad_alloc& error) {\n        say(\"flyball: a bug of ours: \", error.what());\n        return static_cast<int>(ExitCode::bug);\n"),
+]
+
+# Written by someone who had not seen the tests.
+BLIND = [
+    ("json-hides-bad-verdict", "src/cli/reproduce_command.cpp",
+     "return good ? ExitCode::done", "return (good || flags.json) ? ExitCode::done"),
+    ("hidden-states-one-layer-early", "src/cli/forward_command.cpp",
+     'numbered("hidden", view.layer + 1)', 'numbered("hidden", view.layer)'),
+    ("stretched-prefactor-exponent", "src/cli/theory_output.cpp",
+     "number(*law.power), number(*law.rate),\n                               number(*law.p), constant",
+     "number(*law.p), number(*law.rate),\n                               number(*law.p), constant"),
+    ("claims-csv-predicted-measured-swapped", "src/cli/reproduce_folder.cpp",
+     "csv_cell(result.measurement.predicted), csv_cell(result.measurement.measured)",
+     "csv_cell(result.measurement.measured), csv_cell(result.measurement.predicted)"),
+    ("config-misses-flags-with-equals", "src/cli/commands.cpp",
+     'return argument == flag || argument.rfind(flag + "=", 0) == 0;', "return argument == flag;"),
+    ("schemes-json-plane-is-ode", "src/cli/schemes_page.cpp",
+     '{"plane", has_law(scheme)}', '{"plane", has_limit(scheme)}'),
+    ("resume-numbers-samples-from-zero", "src/cli/simulate_command.cpp",
+     "std::size_t index = from ? from->next_sample : 0;", "std::size_t index = 0;"),
+]

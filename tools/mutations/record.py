@@ -1,0 +1,52 @@
+"""Mistakes planted in src/record; tools/mutations.py says how."""
+
+# Written by someone who knew the tests.
+KNOWN = [
+    ("seal-without-shapes", "src/record/sealed.cpp",
+     "        hash.add(content.kind);\n", ""),
+    ("instruction-set-not-in-the-identity", "src/record/sealed.cpp",
+     '{"instruction set", name(active_isa())}, ', ""),
+    ("edited-json-accepted", "src/record/sealed.cpp",
+     "if (!ours || sum != checksum(std::string_view(dump_json(document)))) {", "if (!ours) {"),
+    ("edited-results-accepted", "src/record/folder.cpp",
+     "|| sum != file_checksum(path_ / name)) {", ") {"),
+    ("seal-without-identity-values", "src/record/sealed.cpp",
+     "if (at == found.end() || at->second != value) {", "if (at == found.end()) {"),
+    ("seal-ignores-kind", "src/record/sealed.cpp",
+     "if (kind != seal.kind) {", "if (kind.empty()) {"),
+    ("seal-accepts-extra-identity", "src/record/sealed.cpp",
+     "if (!known) {", "if (!known && key.empty()) {"),
+    ("checksum-without-bytes", "src/record/sealed.cpp",
+     "        hash.add(content.bytes);\n", ""),
+    ("checksum-without-metadata", "src/record/sealed.cpp",
+     "            hash.add(value);\n        }\n    }\n    std::sort",
+     "        }\n        static_cast<void>(value);\n    }\n    std::sort"),
+    ("json-seal-reads-over-whitespace", "src/record/sealed.cpp",
+     "dump_json(document, 2) + \"\\n\" == text;", "!text.empty();"),
+    ("folder-finished-before-provenance", "src/record/folder.cpp",
+     '} else if (!is_there(path_ / "work") && is_there(path_ / "provenance.json")) {',
+     '} else if (!is_there(path_ / "work")) {'),
+    ("folder-results-not-checked", "src/record/folder.cpp",
+     "        check_results();\n        finished_ = true;", "        finished_ = true;"),
+    ("folder-force-keeps-results", "src/record/folder.cpp",
+     "            std::filesystem::remove(path_ / name, ignored);\n", "            static_cast<void>(name);\n"),
+    ("folder-force-leaves-the-folder", "src/record/folder.cpp",
+     "return !name.empty() && name.find('/') == std::string::npos && name != \".\" && name != \"..\";",
+     "return !name.empty();"),
+    ("folder-lock-ignored", "src/record/folder.cpp",
+     "if (!lock_.take(path_)) {", "if (!lock_.take(path_) && path_.empty()) {"),
+    ("folder-config-not-compared", "src/record/folder.cpp",
+     'if (read_text_file(path_ / "config.toml", largest_text) != contents_.configuration) {',
+     'if (read_text_file(path_ / "config.toml", largest_text).empty()) {'),
+    ("resume-command-unquoted", "src/record/folder.cpp",
+     "quoted += c == '\\'' ? std::string(\"'\\\\''\") : std::string(1, c);", "quoted += std::string(1, c);"),
+    ("force-forgets-what-was-there", "src/record/folder.cpp",
+     "    std::error_code ignored;\n    for (const std::string& name : names) {",
+     "    std::error_code ignored;\n    std::filesystem::remove(path_ / \"provenance.json\", ignored);\n    for (const std::string& name : names) {"),
+    ("temporaries-of-killed-runs-stay", "src/record/folder.cpp",
+     "    remove_abandoned(path_);\n", ""),
+]
+
+# Written by someone who had not seen the tests.
+BLIND = [
+]
