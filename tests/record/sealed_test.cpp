@@ -46,6 +46,18 @@ TEST(Sealed, OpensWithItsContents) {
     EXPECT_EQ(file.metadata().at("t"), "0.5");
 }
 
+// [1,3] and [3,1] have the same bytes of data: the shape itself is sealed.
+TEST(Sealed, AnotherShapeOfTheSameBytesIsRefused) {
+    const TemporaryFolder folder;
+    const std::array<TensorToWrite, 1> tensors = {tensor("x", {1, 3}, values)};
+    write_sealed(folder / "a", seal, tensors, {{"t", "0.5"}});
+    std::string text = read_text_file(folder / "a", 1 << 20);
+    const std::size_t shape = text.find("[1,3]");
+    ASSERT_NE(shape, std::string::npos);
+    put(folder / "b", text.replace(shape, 5, "[3,1]"));
+    EXPECT_NE(sentence(folder / "b", seal).find("checksum"), std::string::npos);
+}
+
 TEST(Sealed, ChecksumsAreThoseOfXxh3) {
     // Printed by xxhsum -H3 for the nine bytes "123456789" and for no bytes.
     EXPECT_EQ(checksum(std::string_view("")), "2d06800538d394c2");
