@@ -1,7 +1,7 @@
 #include "cli/terminal.hpp"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
