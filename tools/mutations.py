@@ -7,7 +7,8 @@ someone who had not seen them. An entry is (name, file, text that occurs exactly
 usage: mutations.py [--own] [NAME|MODULE|FILE...]   all of them, or those named; prints survivors, exit 1 if any;
                                          --own: asks only the tests of the mistake's own module, which is quick
        mutations.py --check              the lists alone: every text occurs once, and each module has enough; takes a moment
-       mutations.py --pick COUNT [SEED]  COUNT of them, chosen by SEED (the commit's hash unless given)
+       mutations.py --pick COUNT [SEED]  COUNT of them, chosen by SEED (the commit's hash unless given), leaving out those
+                                         that nobody has seen turn red yet: tools/mutations/untried.txt
 
 The copy is build/mutations and is built there with the flags of the release build, so that a compiler cache which has seen
 the release build compiles the mistaken files alone. docs/decisions/0003 has the last result.
@@ -28,6 +29,7 @@ from check_layering import MAY_INCLUDE, closure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LISTS = ROOT / "tools/mutations"
+UNTRIED = LISTS / "untried.txt"  # one name a line; take a name out once its mistake was seen red
 TREE = ROOT / "build/mutations"
 BUILD = TREE / "build/release"
 FEWEST = 10  # of a module
@@ -57,6 +59,10 @@ def load():
     return mutations
 
 
+def untried():
+    return UNTRIED.read_text().split() if UNTRIED.is_file() else []
+
+
 def modules():
     return sorted(path.name for path in (ROOT / "src").iterdir() if path.is_dir())
 
@@ -75,6 +81,7 @@ def breaches(mutations):
             found.append(f"{m.name}: its text occurs {count} times in {m.file}, expected once: {m.old!r}")
         if m.old == m.new:
             found.append(f"{m.name}: it changes nothing")
+    found += [f"{name}: listed in {UNTRIED.name}, and no mistake has this name" for name in untried() if name not in seen]
     for module in modules():
         of_module = [m for m in mutations if m.module == module]
         if len(of_module) < FEWEST:
@@ -224,11 +231,13 @@ def main(arguments):
     mutations = load()
     wrong = breaches(mutations)
     if arguments == ["--check"]:
-        print("\n".join(wrong) or f"{len(mutations)} mistakes, {sum(m.blind for m in mutations)} of them blind")
+        print("\n".join(wrong) or f"{len(mutations)} mistakes, {sum(m.blind for m in mutations)} of them blind, "
+                                  f"{len(untried())} not yet tried")
         return 1 if wrong else 0
     if arguments[:1] == ["--pick"]:
         seed = arguments[2] if len(arguments) > 2 else commit()
-        return run(pick(mutations, int(arguments[1]), seed), whole=False)
+        tried = [m for m in mutations if m.name not in untried()]
+        return run(pick(tried, int(arguments[1]), seed), whole=False)
     own = arguments[:1] == ["--own"]
     arguments = arguments[1:] if own else arguments
     chosen = [m for m in mutations if not arguments or m.name in arguments or m.module in arguments or m.file in arguments]

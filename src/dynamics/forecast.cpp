@@ -19,6 +19,7 @@ constexpr double seconds_per_cosine = 1.5e-9;  // of the energy, beside its matr
 constexpr double restart_seconds = 10;
 constexpr std::size_t most_restart_steps = 100;
 constexpr std::size_t telling_steps = 5;  // of a method that chooses them: the first are as short as its first guess
+constexpr std::size_t telling_bdf_steps = 60;  // it starts at order 1, with steps that are thousands of times shorter
 constexpr double telling_seconds = 60;
 
 struct Calls {
@@ -116,7 +117,8 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
             return std::nullopt;  // steps of 1 and of 1e20 follow each other: the next says nothing of those to come
         }
         const double taken = static_cast<double>(evaluations) / calls_;
-        if (state.steps == 0 || (state.steps < telling_steps && taken * evaluation_seconds_ < telling_seconds)) {
+        const std::size_t telling = settings_.method == Method::bdf ? telling_bdf_steps : telling_steps;
+        if (state.steps == 0 || (state.steps < telling && taken * evaluation_seconds_ < telling_seconds)) {
             return std::nullopt;
         }
         per_step = std::max(1.0, taken / static_cast<double>(state.steps));
