@@ -62,6 +62,10 @@ FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool fo
     if (out && out->empty()) {
         throw Error(ErrorKind::usage, where, "--out ''", "the name of a folder");
     }
+    if (resume && force) {
+        throw Error(ErrorKind::usage, where, "--resume and --force together", "one of them",
+                    "--resume goes on with the run, --force starts anew");
+    }
     if (!out && resume) {
         throw Error(ErrorKind::usage, where, "--resume without --out", "the folder of the run", "add --out DIR");
     }

@@ -25,8 +25,8 @@ namespace flyball::record {
 
 enum class FolderUse { fresh, force, resume };
 
-// How the flags --out, --resume and --force mean a folder to be used; --resume without --out is an Error, and so is a
-// folder without a name.
+// How the flags --out, --resume and --force mean a folder to be used; --resume without --out is an Error, and so are
+// a folder without a name and both flags together.
 FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool force, std::string_view where);
 
 // `flyball NAME --config 'DIR/config.toml' --out 'DIR' --resume`, quoted for a shell.

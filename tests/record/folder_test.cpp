@@ -74,6 +74,23 @@ TEST(Folder, AKillBeforeTheRunHadBegunBeginsIt) {
     EXPECT_FALSE(std::filesystem::exists(parent / "run/work/.run.json.12-0.tmp"));
 }
 
+TEST(Folder, AKillBetweenTheConfigurationAndWorkBeginsTheRun) {
+    const TemporaryFolder parent;
+    std::filesystem::create_directories(parent / "run");
+    write_file_atomically(parent / "run/config.toml", contents.configuration);
+    const Folder again(parent / "run", FolderUse::resume, contents);
+    EXPECT_FALSE(again.finished());
+    EXPECT_TRUE(std::filesystem::exists(again.work("run.json")));
+}
+
+TEST(Folder, WhatAKilledWriterLeftBesideTheResultsIsRemoved) {
+    const TemporaryFolder parent;
+    { const Folder folder(parent / "run", FolderUse::fresh, contents); }
+    std::ofstream(parent / "run/.result.json.12-0.tmp") << "half";
+    const Folder again(parent / "run", FolderUse::resume, contents);
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/.result.json.12-0.tmp"));
+}
+
 TEST(Folder, ADamagedResultIsNotTakenForAFinishedRun) {
     const TemporaryFolder parent;
     make_finished(parent / "run");
@@ -137,6 +154,7 @@ TEST(Folder, TheResumeCommandSurvivesAQuoteInThePath) {
 TEST(Folder, WithoutANameIsRefused) {
     EXPECT_THROW(folder_use("", false, false, "cli.simulate"), Error);
     EXPECT_THROW(folder_use(std::nullopt, true, false, "cli.simulate"), Error);
+    EXPECT_THROW(folder_use("x", true, true, "cli.simulate"), Error);
     EXPECT_EQ(folder_use("x", true, false, "cli.simulate"), FolderUse::resume);
     EXPECT_EQ(folder_use("x", false, true, "cli.simulate"), FolderUse::force);
     EXPECT_EQ(folder_use(std::nullopt, false, false, "cli.simulate"), FolderUse::fresh);

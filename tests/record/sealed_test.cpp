@@ -93,6 +93,15 @@ TEST(Sealed, EverySingleFlippedBitOfAJsonFileIsRefused) {
     }
 }
 
+TEST(Sealed, AJsonFileThatSomebodyLaidOutAnewIsRefused) {
+    const TemporaryFolder folder;
+    write_sealed_json(folder / "a", seal, {{"predicted", 1.25}});
+    std::string text = read_text_file(folder / "a", 1 << 20);
+    text.replace(text.find('\n'), 1, " ");
+    put(folder / "b", text);
+    EXPECT_THROW(read_sealed_json(folder / "b", seal), Error);
+}
+
 TEST(Sealed, AFileOfAnotherRunIsRefusedWithWhatDiffers) {
     const TemporaryFolder folder;
     write(folder / "a", seal);

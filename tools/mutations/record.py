@@ -50,8 +50,7 @@ KNOWN = [
 # Written by someone who had not seen the tests.
 BLIND = [
     ("force-wins-over-resume", "src/record/folder.cpp",
-     "return resume ? FolderUse::resume : force ? FolderUse::force : FolderUse::fresh;",
-     "return force ? FolderUse::force : resume ? FolderUse::resume : FolderUse::fresh;"),
+     "if (resume && force) {", "if (resume && force && out == std::nullopt) {"),
     ("resume-command-quotes-badly", "src/record/folder.cpp",
      "std::string(\"'\\\\''\")", "std::string(\"\\\\'\")"),
     ("provenance-isa-and-blas-exchanged", "src/record/folder.cpp",
