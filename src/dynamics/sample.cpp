@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cmath>
@@ -31,6 +30,15 @@ constexpr std::array<SampleField, 14> fields = {{
     {"log_one_minus_cosine", nullptr, nullptr, [](const Sample& s) { return std::log(s.one_minus_cosine); }, false},
 }};
 
+constexpr std::size_t kept_fields = [] {
+    std::size_t count = 0;
+    for (const SampleField& field : fields) {
+        count += field.value != nullptr ? 1 : 0;
+    }
+    return count;
+}();
+static_assert(kept_fields > 0);
+
 }  // namespace
 
 std::span<const SampleField> sample_fields() {
@@ -54,13 +62,12 @@ const SampleField& event_field(std::string_view name) {
 }
 
 std::size_t packed_width() {
-    return static_cast<std::size_t>(
-        std::count_if(fields.begin(), fields.end(), [](const SampleField& field) { return field.value != nullptr; }));
+    return kept_fields;
 }
 
 std::vector<double> pack(const std::vector<Sample>& samples) {
     std::vector<double> values;
-    values.reserve(samples.size() * packed_width());
+    values.reserve(samples.size() * kept_fields);
     for (const Sample& sample : samples) {
         for (const SampleField& field : fields) {
             if (field.value != nullptr) {
@@ -72,8 +79,8 @@ std::vector<double> pack(const std::vector<Sample>& samples) {
 }
 
 std::vector<Sample> unpack(std::span<const double> values) {
-    assert(values.size() % packed_width() == 0);
-    std::vector<Sample> samples(values.size() / packed_width());
+    assert(values.size() % kept_fields == 0);
+    std::vector<Sample> samples(values.size() / kept_fields);
     auto value = values.begin();
     for (Sample& sample : samples) {
         for (const SampleField& field : fields) {
