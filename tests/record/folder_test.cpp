@@ -3,10 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <fstream>
+#include <iomanip>
+#include <sstream>
 
+#include "core/blas.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/isa.hpp"
+#include "core/parallel.hpp"
+#include "core/version.hpp"
 #include "support.hpp"
 
 namespace flyball::record {
@@ -149,6 +156,25 @@ TEST(Folder, AFolderThatIsNotEmptyIsRefused) {
 TEST(Folder, TheResumeCommandSurvivesAQuoteInThePath) {
     EXPECT_EQ(resume_command("simulate", "it's"),
               "flyball simulate --config 'it'\\''s/config.toml' --out 'it'\\''s' --resume");
+}
+
+TEST(Provenance, SaysWhatTheNumbersComeFrom) {
+    const std::time_t before = std::time(nullptr);
+    const Json about = provenance(7);
+    EXPECT_EQ(about["version"], version);
+    EXPECT_EQ(about["seed"], 7);
+    EXPECT_EQ(about["threads"], threads());
+    EXPECT_EQ(about["isa"], name(active_isa()));
+    EXPECT_EQ(about["blas"], blas_core());
+    const auto machine = about["machine"].get<std::string>();
+    ASSERT_FALSE(machine.empty());
+    EXPECT_NE(machine.front(), ' ');
+    // The time in UTC, read field by field.
+    std::tm when{};
+    const auto stamp = about["finished"].get<std::string>();
+    ASSERT_EQ(stamp.size(), 20U) << stamp;
+    std::istringstream(stamp) >> std::get_time(&when, "%Y-%m-%dT%H:%M:%SZ");
+    EXPECT_NEAR(static_cast<double>(timegm(&when)), static_cast<double>(before), 5) << stamp;
 }
 
 TEST(Folder, WithoutANameIsRefused) {
