@@ -90,7 +90,7 @@ TEST(Folder, AKillBetweenTheConfigurationAndWorkBeginsTheRun) {
     EXPECT_TRUE(std::filesystem::exists(again.work("run.json")));
 }
 
-TEST(Folder, WhatAKilledWriterLeftBesideTheResultsIsRemoved) {
+TEST(Folder, AbandonedTemporariesBesideTheResultsAreRemoved) {
     const TemporaryFolder parent;
     { const Folder folder(parent / "run", FolderUse::fresh, contents); }
     std::ofstream(parent / "run/.result.json.12-0.tmp") << "half";
