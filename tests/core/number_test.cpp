@@ -81,5 +81,18 @@ TEST(Number, IgnoresTheLocale) {
     }
 }
 
+TEST(Number, WholeNumbersAreCountsInAnySpelling) {
+    EXPECT_EQ(parse_whole("1000000"), 1000000U);
+    EXPECT_EQ(parse_whole("1e6"), 1000000U);
+    EXPECT_EQ(parse_whole("32.0"), 32U);
+    EXPECT_EQ(parse_whole("+7"), 7U);
+    EXPECT_EQ(parse_whole("18446744073709551615"), 18446744073709551615U);
+    EXPECT_EQ(parse_whole("9007199254740992.0"), 9007199254740992U);  // 2^53
+    for (const char* wrong :
+         {"", "x", "1.5", "-1", "-0.5", "1e300", "18446744073709551616", "9.1e15", "0x10", "1e", "+-1"}) {
+        EXPECT_EQ(parse_whole(wrong), std::nullopt) << wrong;
+    }
+}
+
 }  // namespace
 }  // namespace flyball

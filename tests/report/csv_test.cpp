@@ -48,6 +48,16 @@ TEST(Csv, OfLinesRoundTripsNamesAndBits) {
     EXPECT_EQ(rows[4], (std::vector<std::string>{"plain", "1", "2"}));
 }
 
+TEST(Csv, ACommaAQuoteOrANewLineAloneIsEnoughToQuoteAName) {
+    for (const char* name : {"a,b", "a\"b", "a\nb"}) {
+        LineFigure figure;
+        figure.series = {line(name, {1}, {2})};
+        const auto rows = parse_csv(to_csv(figure));
+        ASSERT_EQ(rows.size(), 2U) << name;
+        EXPECT_EQ(rows[1], (std::vector<std::string>{name, "1", "2"}));
+    }
+}
+
 TEST(Csv, OfBandsHasEmptyCellsWhereThereIsNone) {
     LineFigure figure;
     figure.series = {line("a", {1}, {2}), line("b", {3}, {test::nan})};

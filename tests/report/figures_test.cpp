@@ -158,6 +158,16 @@ TEST(BoxSvg, HasQuartilesWhiskersAndOutliers) {
     EXPECT_EQ(matches(svg, "(h0)\" stroke-width=\"4\"").size(), 1U);
 }
 
+TEST(BoxSvg, CallsOutlierWhatLiesBeyondOneAndAHalfBoxes) {
+    // Quartiles of 0, 10, 20, 30, 40 and one more value y >= 40: 12.5 and 37.5, so that the box is 25 long and ends of
+    // whiskers reach to 75.
+    const auto outliers = [](double last) {
+        return matches(to_svg(boxes({0, 10, 20, 30, 40, last})), "(h0)\" stroke-width=\"4\"").size();
+    };
+    EXPECT_EQ(outliers(74), 0U);
+    EXPECT_EQ(outliers(76), 1U);
+}
+
 TEST(BoxSvg, DrawsFiveNumbersAsGiven) {
     BoxFigure figure = boxes({});
     figure.groups[0].five = {1, 2, 30, 40, 99};
@@ -218,6 +228,19 @@ TEST(SphereSvg, DrawsPointsBehindFainter) {
     EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.9\"").size(), 1U);
     EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.3\"").size(), 1U);
     EXPECT_TRUE(has(svg, "Larger dots: several points in one place."));
+}
+
+TEST(SphereSvg, HasTheNorthAboveAndTheMajorityInFront) {
+    SphereFigure figure;
+    const double c = std::sqrt(0.5);
+    // Towards the north once, on the equator twice, which makes a larger dot, and one point behind.
+    figure.frames = {{0, {{c, 0, c}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}}}};
+    const std::string svg = to_svg(figure);
+    const auto front = matches(svg, "d=\"M[-0-9.]+ ([-0-9.]+)h0\"[^>]*stroke-opacity=\"0.9\"");
+    ASSERT_EQ(front.size(), 2U);
+    // In an SVG y grows downwards; smaller dots are drawn first.
+    EXPECT_LT(std::stod(front[0]), std::stod(front[1]) - 20);
+    EXPECT_EQ(matches(svg, "(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.3\"").size(), 1U);
 }
 
 TEST(SphereSvg, StaysSmallWithManyPoints) {
