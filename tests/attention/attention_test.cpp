@@ -129,6 +129,22 @@ TEST(Attention, IdentityWithSeveralEqualHeadsIsOneHead) {
     EXPECT_EQ(one, four);
 }
 
+// Two tokens at a right angle: a head of inverse temperature b gives a token the weight 1/(1 + e^-b) for itself.
+TEST(Attention, IdentityWithHeadsOfDifferentBetaIsTheirMean) {
+    const std::vector<double> z = {1, 0, 0, 1};
+    std::vector<double> out(4);
+    Weights<double> heads;
+    heads.heads = 2;
+    for (const auto& [cold, warm] : {std::pair{3.0, 1.0}, {1.0, 3.0}}) {
+        Settings settings;
+        settings.head_betas = {cold, warm};
+        Attention<double>({1, 2, 2}, settings, heads)(z.data(), out.data());
+        // (1/(1 + e^-3) + 1/(1 + e^-1)) / 2
+        EXPECT_NEAR(out[0], 0.84181635272622, 1e-12);
+        EXPECT_NEAR(out[1], 1 - 0.84181635272622, 1e-12);
+    }
+}
+
 TEST(Attention, SystemsDoNotSeeEachOther) {
     for (const std::size_t n : std::initializer_list<std::size_t>{20, 600}) {
         const Shape shape = {3, n, 3};

@@ -51,5 +51,12 @@ TEST(Context, APredictionIsWhatIsStatedUnlessItIsReplaced) {
     EXPECT_DOUBLE_EQ(context.predict("share", 1), 1);
 }
 
+TEST(ClaimValue, IsWrittenWithSixDigits) {
+    EXPECT_EQ(text_of(Value{3.14159265}), "3.14159");
+    EXPECT_EQ(text_of(Value{1234567.0}), "1.23457e+06");
+    EXPECT_EQ(text_of(Value{-0.5}), "-0.5");
+    EXPECT_EQ(text_of(Value{std::string{"at least 2"}}), "at least 2");
+}
+
 }  // namespace
 }  // namespace flyball::claims

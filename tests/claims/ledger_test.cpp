@@ -52,6 +52,17 @@ TEST(Ledger, HasARowOfTableTwoAndBothVelocitiesForEachOfTheSixSchemes) {
     }
 }
 
+TEST(Ledger, TellsWhatThePaperSaysBeforeWhatWasFound) {
+    const std::vector<Claim> claims = ledger("dynamics");
+    EXPECT_EQ(claims.front().source, "Table 2");
+    EXPECT_EQ(claims.back().source, "finding");
+    bool found = false;
+    for (const Claim& claim : claims) {
+        EXPECT_TRUE(!found || claim.source == "finding") << claim.id << " stands behind a finding";
+        found = found || claim.source == "finding";
+    }
+}
+
 TEST(Ledger, RefusesAnUnknownGroupAndSuggestsTheNearest) {
     try {
         ledger("dynamic");

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "claims/claim.hpp"
 #include "core/config.hpp"
@@ -201,14 +202,40 @@ TEST(Reproduce, DoesNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(measured(run_program(flags + "1")), measured(run_program(flags + "3")));
 }
 
+// What a claim shows has to bear out what it says: how far the measured number may be from the predicted one, where
+// both are numbers and the tolerance is one too, or a share ("0.002 of it").
+bool shown_agree(const Json& claim) {
+    if (!claim.at("predicted").is_number() || !claim.at("measured").is_number()) {
+        return true;
+    }
+    const double predicted = claim["predicted"].get<double>();
+    const double off = std::fabs(claim["measured"].get<double>() - predicted);
+    if (claim["tolerance"].is_number()) {
+        return off <= claim["tolerance"].get<double>();
+    }
+    const std::string tolerance = claim["tolerance"].get<std::string>();
+    const std::string share = " of it";
+    const bool relative = tolerance.size() > share.size() && tolerance.substr(tolerance.size() - share.size()) == share;
+    return !relative || off <= std::stod(tolerance) * std::fabs(predicted);
+}
+
 // Sanitizers slow the ledger down by an order of magnitude; its parts run under them in tests/claims.
 TEST(Reproduce, TheQuickLedgerComesOutAsRecorded) {
     if (sanitized) {
         GTEST_SKIP() << "release build only";
     }
-    const Outcome outcome = run_program("reproduce --quick");
+    const ReproduceFolder folder;
+    const Outcome outcome = run_program("reproduce --quick --out '" + folder.path() + "'");
     EXPECT_EQ(outcome.exit, 0) << outcome.err << outcome.out;
     EXPECT_NE(outcome.out.find("; all as recorded"), std::string::npos) << outcome.out;
+    std::size_t numbers = 0;
+    for (const Json& claim : parse_json(read_text_file(folder / "claims.json", 1 << 20), "claims.json")["claims"]) {
+        numbers += claim["measured"].is_number() ? 1 : 0;
+        EXPECT_EQ(shown_agree(claim), claim["verdict"] != "fails") << claim.dump(1);
+        // Intervals come from draws that differ.
+        EXPECT_EQ(claim["note"].get<std::string>().find("+- 0.000"), std::string::npos) << claim.dump(1);
+    }
+    EXPECT_GT(numbers, 40U) << "claims that show numbers";
 }
 
 }  // namespace

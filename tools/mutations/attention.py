@@ -92,4 +92,13 @@ BLIND = [
      "settings_.mask == Mask::causal ? j + 1 :", "settings_.mask == Mask::causal ? std::min(j + 2, shape_.tokens) :"),
     ("reference-mask-hides-own-token", "src/attention/reference.cpp",
      "problem_.mask == Mask::causal ? j + 1 :", "problem_.mask == Mask::causal ? std::max<std::size_t>(j, 1) :"),
+    ("own-frame-ssmax-counts-all-tokens-under-the-mask", "src/attention/own_frame.cpp",
+     "std::log(m) * settings_.beta", "std::log(n) * settings_.beta"),
+    ("circle-gain-of-unnormalized-sums-takes-beta-of-cosines", "src/attention/circle.cpp",
+     "std::exp(std::fabs(bessel_beta_) - beta_) / n",
+     "std::exp(std::fabs(bessel_beta_) - bessel_beta_) / n"),
+    ("depth-of-exponents-has-its-lengths-exchanged", "src/attention/exponent.cpp",
+     "exponent.scale * (range.most - range.least)", "exponent.scale * (range.least - range.most)"),
+    ("fallback-counted-only-if-every-worker-fell-back", "src/attention/attention.cpp",
+     "return body_->evaluated && std::any_of(", "return body_->evaluated && std::all_of("),
 ]

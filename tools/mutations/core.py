@@ -79,4 +79,10 @@ BLIND = [
      "            return ExitCode::bad_input;\n        case ErrorKind::resource:\n            return ExitCode::bug;"),
     ("orthogonal-signs-on-wrong-axis", "src/core/lapack.cpp",
      "*= signs[i]", "*= signs[k]"),
+    ("minutes-beside-hours-are-not-taken-modulo", "src/core/progress.cpp",
+     "whole / 3600, whole / 60 % 60, whole % 60", "whole / 3600, whole / 60, whole % 60"),
+    ("json-options-after-a-table-belong-to-it", "src/core/config.cpp",
+     "void on_end_object() override { table_.clear(); }", "void on_end_object() override {}"),
+    ("last-of-an-odd-number-of-normals-is-counted-from-zero", "src/core/random.cpp",
+     "out[i] = normal(first + i);", "out[i] = normal(i);"),
 ]

@@ -46,4 +46,7 @@ BLIND = [
      "std::log(weight / total)", "std::log(weight)"),
     ("quantile-place-by-n", "src/measure/rows.cpp",
      "share * static_cast<double>(values.size() - 1)", "share * static_cast<double>(values.size())"),
+    ("effective-rank-sums-only-as-many-rows-as-dimensions", "src/measure/rows.cpp",
+     "gemm(left, right, size, size, std::max(rows.count, rows.dim), 1.0,",
+     "gemm(left, right, size, size, rows.dim, 1.0,"),
 ]

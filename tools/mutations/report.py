@@ -64,4 +64,10 @@ BLIND = [
      "dot(view.towards, p) >= 0, static_cast<int>", "dot(view.towards, p) <= 0, static_cast<int>"),
     ("caption-silent-about-undrawn-series", "src/report/line_figure.cpp",
      "page.finish(bottom, with_note(figure.caption, not_shown(missing)))", "page.finish(bottom, figure.caption)"),
+    ("csv-of-a-line-without-band-lacks-a-column", "src/report/csv.cpp",
+     '+ ",,\\n" : numbers;', '+ ",\\n" : numbers;'),
+    ("sphere-is-drawn-upside-down", "src/report/sphere_figure.cpp",
+     "-radius * dot(view.up, p)};", "radius * dot(view.up, p)};"),
+    ("box-has-no-outliers-below", "src/report/box_figure.cpp",
+     "if (value < lower - reach || value > upper + reach) {", "if (value > upper + reach) {"),
 ]

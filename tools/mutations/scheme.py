@@ -83,4 +83,12 @@ BLIND = [
      "(text[end] == 'e' || text[end] == 'E')", "text[end] == 'e'"),
     ("power-refuses-signed-exponent", "src/scheme/parser_expression.cpp",
      "ExpressionPtr exponent = factor();", "ExpressionPtr exponent = primary();"),
+    ("hint-for-greater-or-equal-sign-says-less", "src/scheme/lexer.cpp",
+     '{"≥", ">="}', '{"≥", "<="}'),
+    ("printed-power-of-a-power-loses-parentheses", "src/scheme/printer.cpp",
+     "print_at(a, primary_level)", "print_at(a, power_level)"),
+    ("caret-ignores-the-dots-before-a-cut-line", "src/scheme/syntax_error.cpp",
+     "const std::size_t indent = prefix.size() + columns(", "const std::size_t indent = columns("),
+    ("derivative-of-a-power-by-its-exponent-without-the-power", "src/scheme/dual.hpp",
+     "slope += b.slope * p * std::log(a.value);", "slope += b.slope * std::log(a.value);"),
 ]
