@@ -211,6 +211,9 @@ Attention<Real>& Attention<Real>::operator=(Attention&&) noexcept = default;
 template <class Real>
 void Attention<Real>::operator()(const Real* z, Real* out) {
     Body& body = *body_;
+    for (typename Body::Worker& worker : body.workers) {
+        worker.kernel->fell_back = false;
+    }
     if (body.spread_systems) {
         parallel_slots(body.groups(), body.workers.size(), [&](std::size_t slot, std::size_t begin, std::size_t end) {
             body.systems(body.workers[slot], begin * body.systems_at_once,
@@ -248,7 +251,7 @@ std::string_view Attention<Real>::path() const {
 template <class Real>
 bool Attention<Real>::fell_back() const {
     return body_->evaluated && std::any_of(body_->workers.begin(), body_->workers.end(),
-                                           [](const auto& worker) { return worker.kernel->fell_back(); });
+                                           [](const auto& worker) { return worker.kernel->fell_back; });
 }
 
 template <class Real>

@@ -56,8 +56,8 @@ class Circle final : public HeadKernel<Real> {
         const double scores = std::fabs(beta_) * square;
         const bool too_long = !unit && (80 * scores > static_cast<double>(n) * static_cast<double>(n) ||
                                         (problem_.kind == Kind::unnormalized && scores - beta_ > most_gain));
-        fell_back_ = !one_length || too_long;
-        if (fell_back_) {
+        if (!one_length || too_long) {
+            this->fell_back = true;
             path_ = one_length ? "long vectors: direct sums" : "lengths differ: direct sums";
             fallback().run(beta, z, key, value, out);
             return;
@@ -75,7 +75,6 @@ class Circle final : public HeadKernel<Real> {
     }
 
     std::string_view path() const override { return path_; }
-    bool fell_back() const override { return fell_back_; }
     std::size_t memory_bytes() const override {
         return bytes_of(room_, lanes_, moments_, factors_) + (fallback_ ? fallback_->memory_bytes() : 0);
     }
@@ -183,7 +182,7 @@ class Circle final : public HeadKernel<Real> {
         }
         if (count > 16 + n / 32) {
             path_ = "many tokens far from the others: direct sums";
-            fell_back_ = true;
+            this->fell_back = true;
             fallback().run(beta, z, key, value, out);
             return;
         }
@@ -212,7 +211,6 @@ class Circle final : public HeadKernel<Real> {
     std::size_t slots_;
     std::string_view path_;
     std::unique_ptr<HeadKernel<Real>> fallback_;
-    bool fell_back_ = false;
     double beta_ = 0;                            // of the scores
     double length_ = 1;                          // of all tokens
     double bessel_beta_ = 0;                     // of cosines: beta_ length_^2

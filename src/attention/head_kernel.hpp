@@ -42,8 +42,9 @@ class HeadKernel {
     }
     std::size_t system_numbers = 0;  // n w, set by whoever makes the kernel
     virtual std::string_view path() const = 0;
-    // The last call went to a kernel of another order of cost: a record that names this one alone would mislead.
-    virtual bool fell_back() const { return false; }
+    // Set by a call that went to a kernel of another order of cost: a record that names this one alone would mislead.
+    // Whoever asks clears it before the first call of an evaluation.
+    bool fell_back = false;
     virtual std::size_t memory_bytes() const = 0;
 };
 

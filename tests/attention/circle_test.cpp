@@ -89,6 +89,23 @@ TEST(Circle, LeavesVectorsOfDifferentLengthsToDirectSums) {
     EXPECT_FALSE(circle.fell_back());
 }
 
+TEST(Circle, SaysThatItFellBackWhicheverSystemItWas) {
+    const std::size_t n = 40;
+    const std::size_t systems = 64;  // several to a worker
+    const std::vector<double> unit = draw_tokens<double>(Tokens::unit, systems * n, 2);
+    std::vector<double> out(unit.size());
+    Attention<double> circle({systems, n, 2}, {}, {}, "circle");
+    for (const std::size_t system : {std::size_t{0}, systems / 2, systems - 1}) {
+        std::vector<double> z = unit;
+        z[system * n * 2] *= 1.5;
+        z[system * n * 2 + 1] *= 1.5;
+        circle(z.data(), out.data());
+        EXPECT_TRUE(circle.fell_back()) << system;
+        circle(unit.data(), out.data());
+        EXPECT_FALSE(circle.fell_back());
+    }
+}
+
 TEST(Circle, TakesVectorsOfOneLengthWhateverItIs) {
     for (const double length : {0.01, 0.3, 1.7, 4.0}) {
         for (const double beta : {0.5, 3.0, -2.0}) {

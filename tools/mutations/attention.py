@@ -33,7 +33,7 @@ KNOWN = [
     ("circle-sums-forget-the-length", "src/attention/circle.cpp",
      "length_ * (normalize ? 1 / values[i] : gain)", "(normalize ? 1 / values[i] : gain)"),
     ("circle-a-fallback-is-not-told", "src/attention/circle.cpp",
-     "fell_back_ = !one_length || too_long;\n        if (fell_back_) {", "if (!one_length || too_long) {"),
+     "if (!one_length || too_long) {\n            this->fell_back = true;", "if (!one_length || too_long) {"),
     ("circle-lonely-tokens-of-long-vectors", "src/attention/circle.cpp",
      "static_cast<Real>(beta_ * log2_e)", "static_cast<Real>(bessel_beta_ * log2_e)"),
     ("fused-no-look-at-the-stop-flag", "src/attention/fused_tiles.inl",
