@@ -187,21 +187,6 @@ TEST(Reproduce, WrongInputOfEveryKindExitsTwoWithOneSentence) {
     }
 }
 
-TEST(Reproduce, DoesNotDependOnTheNumberOfThreads) {
-    const std::string flags =
-        "reproduce --quick --json --only dynamics-sync-ngpt --only dynamics-headline-frozen "
-        "--only dynamics-causal-pre-ln --threads ";
-    const auto measured = [](const Outcome& outcome) {
-        std::string all;
-        const Json document = parse_json(outcome.out, "json");
-        for (const Json& claim : document["claims"]) {
-            all += dump_json(claim["measured"]) + dump_json(claim["note"]) + "\n";
-        }
-        return all;
-    };
-    EXPECT_EQ(measured(run_program(flags + "1")), measured(run_program(flags + "3")));
-}
-
 // What a claim shows has to bear out what it says: how far the measured number may be from the predicted one, where
 // both are numbers and the tolerance is one too, or a share ("0.002 of it").
 bool shown_agree(const Json& claim) {

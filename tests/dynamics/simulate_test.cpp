@@ -376,31 +376,6 @@ TEST(Settings, WrongOnesAreRefusedWithASentence) {
 // ---- determinism and resuming
 // ------------------------------------------------------------------------------------------------
 
-bool same(const Record& a, const Record& b) {
-    const auto equal = [](const Sample& p, const Sample& q) {
-        return p.t == q.t && p.cosine == q.cosine && p.radius == q.radius && p.variance == q.variance &&
-               p.energy == q.energy && p.speed == q.speed && p.clusters == q.clusters;
-    };
-    return a.outcome == b.outcome && a.steps == b.steps && a.evaluations == b.evaluations &&
-           std::equal(a.samples.begin(), a.samples.end(), b.samples.begin(), b.samples.end(), equal);
-}
-
-TEST(Determinism, TheNumberOfThreadsDoesNotMatter) {
-    Settings settings = random_start();
-    settings.tokens = 300;
-    settings.dim = 20;
-    settings.time = 2;
-    settings.systems = 2;
-    settings.ffn_width = 16;
-    const int before = threads();
-    set_threads(1);
-    const Record one = simulate(settings, "peri-ln");
-    set_threads(2);
-    const Record two = simulate(settings, "peri-ln");
-    set_threads(before);
-    EXPECT_TRUE(same(one, two));
-}
-
 TEST(Determinism, SystemsAreIndependentOfEachOther) {
     Settings settings = random_start();
     settings.layers = 10;

@@ -186,5 +186,21 @@ TEST(Folder, WithoutANameIsRefused) {
     EXPECT_EQ(folder_use(std::nullopt, false, false, "cli.simulate"), FolderUse::fresh);
 }
 
+// Far from Greenwich too: the clock on the wall would be off by nine hours.
+TEST(Provenance, TellsTheTimeInUtc) {
+    ASSERT_EQ(setenv("TZ", "XYZ-9", 1), 0);
+    tzset();
+    const std::time_t before = std::time(nullptr);
+    const std::string stamp = provenance(1)["finished"].get<std::string>();
+    const std::time_t after = std::time(nullptr);
+    unsetenv("TZ");
+    tzset();
+    std::tm parts{};
+    ASSERT_NE(strptime(stamp.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts), nullptr) << stamp;
+    const std::time_t told = timegm(&parts);
+    EXPECT_LE(before, told);
+    EXPECT_LE(told, after);
+}
+
 }  // namespace
 }  // namespace flyball::record

@@ -271,44 +271,5 @@ TEST(Reverse, FindsTheGradientOfAGateThatIsZero) {
     expect_gradients_match(problem);
 }
 
-TEST(Reverse, GivesTheSameBitsOnAnyNumberOfThreads) {
-    const std::size_t rows = 3000;
-    const std::size_t wide = 24;
-    const Program program = Program::parse("x + dt*lambda*norm(f(norm(x))) where ~lambda[d] = 0.5");
-    const std::vector<double> x = random_rows(rows, wide, 9);
-    const std::vector<double> g = random_rows(rows, wide, 10);
-    const std::vector<double> gain(wide, 1.2);
-    std::vector<std::vector<double>> results;
-    const int before = threads();
-    for (const int count : {1, 2, 3}) {
-        set_threads(count);
-        ReverseStep<double> step(program, SubLayers::attention_only, rows, wide);
-        BlockParameters<double> parameters;
-        parameters.norms.assign(2, RowMap<double>{RowFunction::centred, 1e-5, 1, 0, gain.data(), nullptr});
-        std::vector<double> out(rows * wide);
-        std::vector<double> grad(rows * wide);
-        BlockGradients gradients;
-        const auto halve = [&](SubLayer, const double* in, double* to) {
-            for (std::size_t i = 0; i < rows * wide; ++i) {
-                to[i] = in[i] * in[i];
-            }
-        };
-        step.forward(Environment::block(1, 2, 1, rows, wide), {x.data()}, nullptr, {out.data()}, parameters, halve);
-        step.backward({g.data()}, {grad.data()}, nullptr, gradients,
-                      [&](SubLayer, std::size_t, const double* in, const double* go, double* gi) {
-                          for (std::size_t i = 0; i < rows * wide; ++i) {
-                              gi[i] = 2 * in[i] * go[i];
-                          }
-                      });
-        std::vector<double> all = grad;
-        all.insert(all.end(), gradients.learned[0].begin(), gradients.learned[0].end());
-        all.insert(all.end(), gradients.norms[0].gain.begin(), gradients.norms[0].gain.end());
-        results.push_back(std::move(all));
-    }
-    set_threads(before);
-    EXPECT_EQ(results[0], results[1]);
-    EXPECT_EQ(results[0], results[2]);
-}
-
 }  // namespace
 }  // namespace flyball::scheme::test
