@@ -63,9 +63,11 @@ std::optional<std::string> swinging(const Walk& walk, const Tail& tail) {
     const std::string how = last.u > first.u + 10
                                 ? fmt::format("on the whole 1-gamma falls like exp(-{:.4g} t)", above / below)
                                 : fmt::format("gamma swings between {:.4g} and {:.4g}", low->gamma, high->gamma);
-    return fmt::format("gamma' changes its sign again and again, about every {:.4g} near t = {:.4g}: {}{}",
-                       (turns.back() - turns.front()) / static_cast<double>(turns.size() - 1), turns.back(), how,
-                       walk.stopped.empty() ? "" : "; " + walk.stopped);
+    // Turns come in pairs, tokens passing each other and tokens farthest apart, and the gaps alternate: whole pairs.
+    const std::size_t begin = (turns.size() - 1) % 2;
+    const double gap = (turns.back() - turns[begin]) / static_cast<double>(turns.size() - 1 - begin);
+    return fmt::format("gamma' changes its sign again and again, about every {:.4g} near t = {:.4g}: {}{}", gap,
+                       turns.back(), how, walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
 
 // gamma has a limit below 1, or what is left of its way is too slow to see. Nothing when it still moves.

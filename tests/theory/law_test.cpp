@@ -198,5 +198,24 @@ TEST(TerminalLaw, OfPreAndPeriAgreesWithTheQuadrature) {
     }
 }
 
+// Near consensus deviations follow u'' + u' + k u = 0, so 1-gamma = u^2 C exp(-t) turns at the zeros of u and of u',
+// two in every pi/w with w^2 = k - 1/4. Few of them at small w, and unevenly spaced.
+TEST(TerminalLaw, TellsHowOftenTokensSwing) {
+    for (const auto& [k, digits] : {std::pair{4.0, 2e-3}, {0.251, 2e-2}, {0.2502, 2e-2}}) {
+        const Law law = terminal_law(
+            equation("y = y + dt*(" + std::to_string(k) + "*(f(x) - x) - y); x = norm(x + dt*y)"), with(8, 1.5));
+        EXPECT_EQ(law.kind, LawKind::other);
+        const std::string before = "about every ";
+        const std::size_t place = law.note.find(before);
+        ASSERT_NE(place, std::string::npos) << law.note;
+        const double gap = std::stod(law.note.substr(place + before.size()));
+        EXPECT_NEAR(gap * std::sqrt(k - 0.25) / std::acos(0.0), 1, digits) << law.note;
+        const std::string fall = "1-gamma falls like exp(-";
+        const std::size_t rate = law.note.find(fall);
+        ASSERT_NE(rate, std::string::npos) << law.note;
+        EXPECT_NEAR(std::stod(law.note.substr(rate + fall.size())), 1, 0.01) << law.note;
+    }
+}
+
 }  // namespace
 }  // namespace flyball::theory::test

@@ -254,6 +254,20 @@ TEST(ConsensusConstant, IsTheIntegral) {
                     1e-12 * std::max(1.0, std::abs(expected)));
     }
     EXPECT_TRUE(std::isfinite(log_consensus_constant(1e6, 700)));
+    // By mpmath.quad, where exp(beta) is far beyond what double can add to 1.
+    EXPECT_NEAR(log_consensus_constant(16, 50) / 8.45019280688931634e19, 1, 1e-12);
+    EXPECT_NEAR(log_consensus_constant(8, 200) / 3.51164959457740499e84, 1, 1e-12);
+}
+
+// d in an equation is the dimension, not the number of tokens: sqrt(64)/4 = 2.
+TEST(Solve, TheDimensionOfAnEquationIsTheOneThatIsSet) {
+    Settings settings = with(16, 1);
+    settings.dim = 64;
+    const double by_d = at(equation("norm(x + dt*f(x)*sqrt(d)/4)"), settings, 0.5).gamma;
+    EXPECT_NEAR(by_d, at(equation("norm(x + 2*dt*f(x))"), settings, 0.5).gamma, 1e-12);
+    settings.dim.reset();  // as many as tokens
+    EXPECT_NEAR(at(equation("norm(x + dt*f(x)*sqrt(d)/4)"), settings, 0.5).gamma,
+                at(equation("norm(x + dt*f(x))"), settings, 0.5).gamma, 1e-12);
 }
 
 }  // namespace

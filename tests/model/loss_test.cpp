@@ -1,0 +1,100 @@
+// The loss of a language model against plain loops, where the vocabulary and the rows are cut into several tiles.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/pass.hpp"
+#include "tiny.hpp"
+
+namespace flyball::model::test {
+namespace {
+
+Architecture with_vocabulary(std::size_t vocab, std::size_t positions) {
+    Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+    a.layers = 1;
+    a.dim = 4;
+    a.heads = a.kv_heads = 2;
+    a.head_dim = 2;
+    a.ffn_dim = 4;
+    a.vocab = vocab;
+    a.positions = positions;
+    return a;
+}
+
+std::vector<std::int32_t> ids_below(std::size_t vocab, std::size_t count) {
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < count; ++i) {
+        ids.push_back(static_cast<std::int32_t>((i * 7919 + 13) % vocab));
+    }
+    return ids;
+}
+
+// -log softmax of the target, by the definition.
+double plain_loss(const Model<double>& model, const std::vector<double>& readout,
+                  const std::vector<std::int32_t>& targets) {
+    const std::size_t dim = model.architecture().dim;
+    const std::size_t vocab = model.architecture().vocab;
+    const double* const head = model.at(model.layout().head);
+    double total = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        if (targets[i] == no_target) {
+            continue;
+        }
+        std::vector<double> logits(vocab, 0.0);
+        double sum = 0;
+        for (std::size_t v = 0; v < vocab; ++v) {
+            for (std::size_t k = 0; k < dim; ++k) {
+                logits[v] += readout[i * dim + k] * head[v * dim + k];
+            }
+            sum += std::exp(logits[v]);
+        }
+        total += std::log(sum) - logits[static_cast<std::size_t>(targets[i])];
+        ++count;
+    }
+    return total / static_cast<double>(count);
+}
+
+TEST(Loss, OfManyTilesIsItsDefinition) {
+    for (const std::size_t vocab : {700U, 769U, 2000U}) {
+        const Model<double> model = tiny_model<double>(with_vocabulary(vocab, 300), 5);
+        const std::vector<std::int32_t> ids = ids_below(vocab, 300);
+        std::vector<std::int32_t> targets = next_tokens(ids);
+        targets[7] = no_target;
+        Pass<double> pass(model, ids.size(), Keep::everything);
+        pass.forward(ids);
+        const double expected = plain_loss(model, pass.readout(), targets);
+        EXPECT_NEAR(pass.loss(targets), expected, 1e-12 * expected) << vocab;
+        Parameters<double> gradients(model.layout());
+        EXPECT_NEAR(pass.loss_and_backward(targets, gradients), expected, 1e-12 * expected) << vocab;
+    }
+}
+
+// A vocabulary so large that the gradient is computed for sixteen rows at a time: token 17 is in the second block.
+TEST(Loss, GradientReachesEveryBlockOfRows) {
+    const std::size_t vocab = (std::size_t{1} << 20U) + 1;
+    Model<double> model = tiny_model<double>(with_vocabulary(vocab, 20), 6);
+    const std::vector<std::int32_t> ids = ids_below(vocab, 20);
+    const std::vector<std::int32_t> targets = next_tokens(ids);
+    Pass<double> pass(model, ids.size(), Keep::everything);
+    Parameters<double> gradients(model.layout());
+    pass.forward(ids);
+    pass.loss_and_backward(targets, gradients);
+    const double h = 1e-5;
+    for (const std::size_t place : {std::size_t{3} * 4, std::size_t{17} * 4 + 1}) {
+        double* const position = model.parameters()->at(model.layout().positions) + place;
+        const double before = *position;
+        const auto loss_at = [&](double value) {
+            *position = value;
+            pass.forward(ids);
+            return pass.loss(targets);
+        };
+        const double slope = (loss_at(before + h) - loss_at(before - h)) / (2 * h);
+        *position = before;
+        EXPECT_GT(std::abs(slope), 1e-6) << "nothing was tested";
+        EXPECT_NEAR(gradients.at(model.layout().positions)[place], slope, 1e-4 * std::abs(slope)) << place;
+    }
+}
+
+}  // namespace
+}  // namespace flyball::model::test
