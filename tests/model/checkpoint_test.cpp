@@ -170,6 +170,10 @@ TEST(Checkpoint, TensorsMustBeThoseOfTheConfiguration) {
     Checkpoint extra("gpt2");
     extra.tensors["transformer.h.0.attn.q_norm.weight"] = {{8}, std::vector<float>(8)};
     expect_refused(extra, "'transformer.h.0.attn.q_norm.weight'");
+    for (const char* more : {"k", "v", "o", "p"}) {
+        extra.tensors[std::string("transformer.h.0.attn.") + more + "_norm.weight"] = {{8}, std::vector<float>(8)};
+    }
+    expect_refused(extra, "5 tensors in ");
 
     Checkpoint turned("llama-gqa");
     auto& matrix = turned.tensors.at("model.layers.0.mlp.down_proj.weight");

@@ -177,6 +177,20 @@ TYPED_TEST(Kernels, LogSumExpIsItsDefinition) {
     }
 }
 
+// By transformers' formula in Python: of 32 channels those below 22 are kept, and the ramp would end at 35.
+TEST(Rope, TheRampOfYarnMayEndBeyondTheLastChannel) {
+    Rope rope;
+    rope.dims = 64;
+    rope.scaling = Rope::Scaling::yarn;
+    rope.factor = 4;
+    rope.original_positions = 131072;
+    const std::vector<double> frequencies = rope_frequencies(rope, 10);
+    ASSERT_EQ(frequencies.size(), 32U);
+    EXPECT_NEAR(frequencies[21], 0.0023713737056616554, 1e-16);
+    EXPECT_NEAR(frequencies[25], 0.0006201048269479923, 1e-17);
+    EXPECT_NEAR(frequencies[31], 6.411160731554444e-05, 1e-18);
+}
+
 TEST(Rope, TurnsPairsByThePositionTimesTheFrequency) {
     Rope rope;
     rope.dims = 4;

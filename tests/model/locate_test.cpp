@@ -72,8 +72,11 @@ TEST_F(Locate, TheFirstVariableThatIsSetNamesTheCache) {
     EXPECT_EQ(locate("a").filename(), "2");
     const Variable hf("HF_HOME", path("hf"));
     EXPECT_EQ(locate("a").filename(), "3");
+    put("older", "models--a", "5", true);
+    const Variable older("HUGGINGFACE_HUB_CACHE", path("older"));
+    EXPECT_EQ(locate("a").filename(), "5");
     const Variable hub("HF_HUB_CACHE", path("cache"));
-    EXPECT_EQ(locate("a").filename(), "4");
+    EXPECT_EQ(locate("a").filename(), "4") << "the deprecated name comes after the new one";
 }
 
 TEST_F(Locate, WhatIsMissingIsNamed) {

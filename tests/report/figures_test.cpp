@@ -166,6 +166,9 @@ TEST(BoxSvg, CallsOutlierWhatLiesBeyondOneAndAHalfBoxes) {
     };
     EXPECT_EQ(outliers(74), 0U);
     EXPECT_EQ(outliers(76), 1U);
+    // And one more value y <= 0: 2.5 and 27.5, down to -35.
+    EXPECT_EQ(outliers(-34), 0U);
+    EXPECT_EQ(outliers(-36), 1U);
 }
 
 TEST(BoxSvg, DrawsFiveNumbersAsGiven) {
