@@ -8,14 +8,14 @@ namespace flyball::scheme::test {
 namespace {
 
 constexpr std::size_t tokens = 7;
-constexpr std::size_t dim = 7;
+constexpr std::size_t dim = 9;  // tokens span a part of it
 constexpr double beta = 2.1;
 
 std::vector<double> rows_of(const PlaneVector& x) {
     std::vector<double> rows(tokens * dim);
     for (std::size_t j = 0; j < tokens; ++j) {
         for (std::size_t c = 0; c < dim; ++c) {
-            rows[j * dim + c] = x.b + (j == c ? x.a : 0);
+            rows[j * dim + c] = c < tokens ? x.b + (j == c ? x.a : 0) : 0;
         }
     }
     return rows;
@@ -72,6 +72,13 @@ TEST_P(PlaneOf, EqualsFullVectorsOrIsRefusedWithAReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, PlaneOf, ::testing::ValuesIn(catalogue()), test_name);
+
+TEST(Plane, RmsHasTheLengthSqrtOfTheDimension) {
+    PlaneStep step(Program::parse("rms(x + dt*f(x))"));
+    std::vector<PlaneVector> x = {{2, 0}};
+    ASSERT_EQ(step.project(Environment::ode(0, 10, tokens, dim), x, x[0]), std::nullopt);
+    EXPECT_NEAR(x[0].a, 3, 1e-14);  // sqrt 9
+}
 
 TEST(Plane, KeepsRelativeAccuracyNearConsensus) {
     // Post-LN near consensus: a' = -a to first order, and 1 - gamma = a^2/|x|^2 loses no digits.
