@@ -1,19 +1,21 @@
-// The heads of one attention sub-layer on one sequence, forward and in reverse.
+// The heads of one attention sub-layer on a batch, forward and in reverse.
 //
 //     P_h = softmax(scale q_h k_g' under the mask),   out_h = P_h v_g,      g = h * kv_heads / heads
 //
-// Blocks of rows: a head's weights exist for one block at a time, are shown to whoever wants to see them, multiplied
-// with the values, and overwritten. Reverse mode computes them again. Memory: O(block * tokens) a thread.
+// for each sequence by itself. Blocks of rows: a head's weights exist for one block at a time, are shown to whoever
+// wants to see them, multiplied with the values, and overwritten. Reverse mode computes them again. Memory:
+// O(block * tokens) a thread.
 #pragma once
 
 #include <cstddef>
 
-#include "core/parallel.hpp"
+#include "model/batch.hpp"
+#include "model/taps.hpp"
 
 namespace flyball::model {
 
 struct HeadsShape {
-    std::size_t tokens = 0;
+    Batch batch = 0;
     std::size_t heads = 1;
     std::size_t kv_heads = 1;
     std::size_t head_dim = 1;
@@ -24,24 +26,9 @@ struct HeadsShape {
     std::size_t stride() const { return (heads + 2 * kv_heads) * head_dim; }  // of qkv
 };
 
-// A block of rows of one head's weights; columns outside [first_column, first_column + columns) are masked.
+// qkv: [rows, queries | keys | values]; out: [rows, heads*head_dim]. Taps get the weights as blocks.L.attn.pattern.
 template <class Real>
-struct WeightBlock {
-    std::size_t head = 0;
-    std::size_t first_row = 0;
-    std::size_t rows = 0;
-    std::size_t first_column = 0;
-    std::size_t columns = 0;
-    const Real* data = nullptr;
-    std::size_t stride = 0;
-};
-template <class Real>
-using WeightSink = FunctionRef<void(const WeightBlock<Real>&)>;
-
-// qkv: [tokens, queries | keys | values]; out: [tokens, heads*head_dim]. The sink (may be null) gets the blocks of a
-// head in order and from one thread, different heads at the same time.
-template <class Real>
-void attend(const HeadsShape& shape, const Real* qkv, Real* out, const WeightSink<Real>* sink);
+void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t layer, const Taps<Real>& taps);
 
 // grad_qkv: shaped like qkv, overwritten.
 template <class Real>

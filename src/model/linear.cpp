@@ -39,12 +39,14 @@ void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::s
     gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, Real{1}, c, ldc);
 }
 
+namespace {
+
 template <class Real>
-void tiled_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
-                const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
-                std::size_t ldc, AfterTile after) {
+void run_tiles(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
+               const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
+               std::size_t ldc, AfterTile after, std::size_t rows_of_a_tile) {
     const bool small = m * n <= work_per_tile / std::max<std::size_t>(k, 1);
-    const Cut row_cut(m, small ? m : tile_rows);
+    const Cut row_cut(m, small ? m : rows_of_a_tile);
     const Cut column_cut(n, small ? n : tile_columns);
     const std::size_t tiles = row_cut.count * column_cut.count;
     parallel_slots(tiles, tiles, [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -73,6 +75,15 @@ void tiled_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std
     });
 }
 
+}  // namespace
+
+template <class Real>
+void tiled_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
+                const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
+                std::size_t ldc, AfterTile after) {
+    run_tiles(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, start, c, ldc, after, tile_rows);
+}
+
 template <class Real>
 void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
             std::size_t y_stride, AfterTile after) {
@@ -87,6 +98,42 @@ void linear(const Model<Real>& model, const Linear& part, std::size_t rows, cons
     linear(model, part, rows, x, y, y_stride, [](const Tile&) {});
 }
 
+namespace {
+
+// grad_W += A'B over all rows. A matrix of few tiles is cut further, down to strips of 64 rows, so that a small model
+// keeps several threads busy; narrower strips spend their time on packing B.
+template <class Real>
+void add_outer_products(std::size_t m, std::size_t n, std::size_t rows, const Real* a, std::size_t lda, const Real* b,
+                        std::size_t ldb, Real* c) {
+    constexpr std::size_t strips = 4;
+    constexpr std::size_t narrowest = 64;
+    const std::size_t target = std::clamp((m + strips - 1) / strips, narrowest, tile_rows);
+    run_tiles(
+        Transpose::yes, Transpose::no, m, n, rows, Real{1}, a, lda, b, ldb, Start<Real>{nullptr, true}, c, n,
+        [](const Tile&) {}, target);
+}
+
+// to_k += sum of column k of the rows; columns are shared among threads, and each is summed from the first row on.
+template <class Real>
+void add_rows(std::size_t rows, std::size_t columns, const Real* from, std::size_t stride, Real* to) {
+    constexpr std::size_t strip = 64;
+    const std::size_t strips = (columns + strip - 1) / strip;
+    const bool small = rows * columns <= work_per_tile / 4;
+    parallel_slots(strips, small ? 1 : strips, [&](std::size_t, std::size_t begin, std::size_t end) {
+        const std::size_t first = begin * strip;
+        const std::size_t count = std::min(columns, end * strip) - first;
+        Real* __restrict sum = to + first;
+        for (std::size_t i = 0; i < rows; ++i) {
+            const Real* __restrict row = from + i * stride + first;
+            for (std::size_t k = 0; k < count; ++k) {
+                sum[k] += row[k];
+            }
+        }
+    });
+}
+
+}  // namespace
+
 template <class Real>
 void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, const Real* grad_y,
                     std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients) {
@@ -96,22 +143,13 @@ void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t ro
                y_stride, model.at(part.weight), part.in_out ? part.out : part.in, Start<Real>{nullptr, add}, grad_x,
                part.in, nothing);
     Real* const weight = gradients.at(part.weight);
-    const Start<Real> add_to{nullptr, true};
     if (part.in_out) {
-        tiled_gemm(Transpose::yes, Transpose::no, part.in, part.out, rows, Real{1}, x, part.in, from, y_stride, add_to,
-                   weight, part.out, nothing);
+        add_outer_products(part.in, part.out, rows, x, part.in, from, y_stride, weight);
     } else {
-        tiled_gemm(Transpose::yes, Transpose::no, part.out, part.in, rows, Real{1}, from, y_stride, x, part.in, add_to,
-                   weight, part.in, nothing);
+        add_outer_products(part.out, part.in, rows, from, y_stride, x, part.in, weight);
     }
     if (part.bias != absent) {
-        Real* const bias = gradients.at(part.bias);
-        for (std::size_t i = 0; i < rows; ++i) {
-            const Real* __restrict row = from + i * y_stride;
-            for (std::size_t k = 0; k < part.out; ++k) {
-                bias[k] += row[k];
-            }
-        }
+        add_rows(rows, part.out, from, y_stride, gradients.at(part.bias));
     }
 }
 

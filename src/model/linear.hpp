@@ -3,6 +3,8 @@
 //     y = x W' + b        grad_x = grad_y W        grad_W += grad_y' x        grad_b += sum of rows of grad_y
 //
 // Tiles depend on sizes alone and each is one single-threaded BLAS call: the same bits at any number of threads.
+// Gradients of weights are cut by what is written, never by rows of x: one buffer however many threads, one order of
+// sums (docs/decisions/0017-batches.md has the measurement).
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ std::size_t rows_at_once(std::size_t vocab) {
     return std::clamp<std::size_t>(logits_at_once / vocab / 16 * 16, 16, 4096);
 }
 
-std::size_t check_targets(std::span<const std::int32_t> targets, std::size_t tokens, std::size_t vocab) {
+std::size_t check_targets(std::span<const std::int32_t> targets, std::size_t rows, std::size_t vocab) {
     std::size_t count = 0;
     for (const std::int32_t target : targets) {
         if (target != no_target && (target < 0 || static_cast<std::size_t>(target) >= vocab)) {
@@ -31,9 +31,8 @@ std::size_t check_targets(std::span<const std::int32_t> targets, std::size_t tok
         }
         count += target != no_target ? 1 : 0;
     }
-    if (targets.size() != tokens) {
-        throw Error(ErrorKind::input, "model.loss", fmt::format("{} targets", targets.size()),
-                    fmt::format("{}", tokens));
+    if (targets.size() != rows) {
+        throw Error(ErrorKind::input, "model.loss", fmt::format("{} targets", targets.size()), fmt::format("{}", rows));
     }
     return count;
 }
@@ -108,19 +107,24 @@ double Pass<Real>::loss(std::span<const std::int32_t> targets, const Taps<Real>&
     check_head(architecture_);
     const std::size_t vocab = architecture_.vocab;
     const std::size_t dim = architecture_.dim;
-    const std::size_t count = check_targets(targets, tokens_, vocab);
+    const std::size_t count = check_targets(targets, rows_, vocab);
     if (!taps.wants(Site::logits)) {
-        return tiled_loss(model_, tokens_, readout_, targets, count);
+        return tiled_loss(model_, rows_, readout_, targets, count);
     }
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
-    const std::size_t block = std::min(tokens_, rows_at_once(vocab));
+    const std::size_t block = std::min(rows_, rows_at_once(vocab));
     std::vector<Real> logits(block * vocab);
     double total = 0;
-    for (std::size_t row = 0; row < tokens_; row += block) {
-        const std::size_t rows = std::min(block, tokens_ - row);
+    for (std::size_t row = 0; row < rows_; row += block) {
+        const std::size_t rows = std::min(block, rows_ - row);
         tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim,
                    model_.at(model_.layout().head), dim, Start<Real>{}, logits.data(), vocab, [](const Tile&) {});
-        taps.send({Site::logits, 0, 0, row, rows, 0, vocab, logits.data(), vocab});
+        taps.send({.site = Site::logits,
+                   .first_row = row,
+                   .rows = rows,
+                   .columns = vocab,
+                   .data = logits.data(),
+                   .stride = vocab});
         for (std::size_t i = 0; i < rows; ++i) {
             const std::int32_t target = targets[row + i];
             if (target != no_target) {
@@ -138,18 +142,18 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     check_head(architecture_);
     const std::size_t vocab = architecture_.vocab;
     const std::size_t dim = architecture_.dim;
-    const std::size_t count = check_targets(targets, tokens_, vocab);
+    const std::size_t count = check_targets(targets, rows_, vocab);
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const Real* const head = model_.at(model_.layout().head);
     Real* const grad_head = gradients.at(model_.layout().head);
-    const std::size_t block = std::min(tokens_, rows_at_once(vocab));
+    const std::size_t block = std::min(rows_, rows_at_once(vocab));
     std::vector<Real> logits(block * vocab);
-    std::vector<Real> grad_readout(tokens_ * dim);
-    std::vector<double> losses(tokens_, 0.0);
+    std::vector<Real> grad_readout(rows_ * dim);
+    std::vector<double> losses(rows_, 0.0);
     const double scale = count == 0 ? 0 : weight / static_cast<double>(count);
     const auto nothing = [](const Tile&) {};
-    for (std::size_t row = 0; row < tokens_; row += block) {
-        const std::size_t rows = std::min(block, tokens_ - row);
+    for (std::size_t row = 0; row < rows_; row += block) {
+        const std::size_t rows = std::min(block, rows_ - row);
         tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim, head,
                    dim, Start<Real>{}, logits.data(), vocab, nothing);
         parallel_slots(rows, rows, [&](std::size_t, std::size_t begin, std::size_t end) {

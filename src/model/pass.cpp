@@ -18,7 +18,7 @@ void check_length(const Architecture& architecture, std::size_t tokens) {
     }
 }
 
-double memory_estimate(const Architecture& a, std::size_t tokens, Keep keep) {
+double memory_estimate(const Architecture& a, const Batch& batch, Keep keep) {
     const auto wide = static_cast<double>(a.ffn_dim * (a.gated ? 3 : 1));
     const double inside = static_cast<double>(a.qkv_width() + a.query_width()) + wide;  // numbers a token, in a block
     const auto streams = static_cast<double>(8 * a.dim);
@@ -29,30 +29,34 @@ double memory_estimate(const Architecture& a, std::size_t tokens, Keep keep) {
     if (keep == Keep::everything) {
         numbers += static_cast<double>(a.layers) * (inside + static_cast<double>(a.ffn_dim + 6 * a.dim));
     }
-    return 4 * static_cast<double>(tokens) * numbers + 64e6;
+    return 4 * static_cast<double>(batch.rows()) * numbers + 64e6;
 }
 
 template <class Real>
-Pass<Real>::Pass(const Model<Real>& model, std::size_t tokens, Keep keep)
+Pass<Real>::Pass(const Model<Real>& model, Batch batch, Keep keep)
     : model_(model),
       architecture_(model.architecture()),
-      tokens_(tokens),
+      batch_(batch),
+      rows_(batch.rows()),
       keep_(keep),
-      sub_layers_(model, tokens),
-      step_(model.program(), scheme::SubLayers::attention_and_ffn, tokens, model.architecture().dim) {
-    check_length(architecture_, tokens);
+      sub_layers_(model, batch),
+      step_(model.program(), scheme::SubLayers::attention_and_ffn, batch.rows(), model.architecture().dim) {
+    check_length(architecture_, batch.tokens);
+    if (batch.sequences == 0) {
+        throw Error(ErrorKind::input, "model.forward", "no sequences", "at least one");
+    }
     if (keep == Keep::nothing) {
         return;
     }
     const std::size_t dim = architecture_.dim;
     const std::size_t tapes = keep == Keep::everything ? architecture_.layers : 1;
     for (std::size_t i = 0; i < tapes; ++i) {
-        tapes_.push_back(std::make_unique<Tape>(model.program(), tokens, dim));
+        tapes_.push_back(std::make_unique<Tape>(model.program(), rows_, dim));
     }
     readout_tape_ = std::make_unique<scheme::ReverseStep<Real>>(model.program(), scheme::SubLayers::attention_and_ffn,
-                                                                tokens, dim, scheme::ReversePart::readout);
+                                                                rows_, dim, scheme::ReversePart::readout);
     kept_.assign(architecture_.layers + 1,
-                 std::vector<std::vector<Real>>(model.program().stream_count(), std::vector<Real>(tokens * dim)));
+                 std::vector<std::vector<Real>>(model.program().stream_count(), std::vector<Real>(rows_ * dim)));
 }
 
 template <class Real>
@@ -60,7 +64,8 @@ Pass<Real>::~Pass() = default;
 
 template <class Real>
 scheme::Environment Pass<Real>::environment(std::size_t layer) const {
-    return scheme::Environment::block(layer + 1, architecture_.layers, architecture_.dt, tokens_, architecture_.dim);
+    return scheme::Environment::block(layer + 1, architecture_.layers, architecture_.dt, batch_.tokens,
+                                      architecture_.dim);
 }
 
 template <class Real>
@@ -102,7 +107,8 @@ void Pass<Real>::embed(Real* out) const {
     const Real* const tokens = model_.at(layout.tokens);
     const Real* const positions = model_.at(layout.positions);
     const Real* const types = model_.at(layout.types);
-    for (std::size_t i = 0; i < tokens_; ++i) {
+    for (std::size_t i = 0; i < rows_; ++i) {
+        const std::size_t position = batch_.position(i);
         const Real* const token = tokens + static_cast<std::size_t>(ids_[i]) * dim;
         for (std::size_t k = 0; k < dim; ++k) {
             Real sum = token[k];
@@ -110,7 +116,7 @@ void Pass<Real>::embed(Real* out) const {
                 sum += types[k];  // every token is of type 0
             }
             if (positions != nullptr) {
-                sum += positions[i * dim + k];
+                sum += positions[position * dim + k];
             }
             out[i * dim + k] = sum;
         }
@@ -119,16 +125,14 @@ void Pass<Real>::embed(Real* out) const {
 
 template <class Real>
 void Pass<Real>::show(Site site, std::size_t layer, const Real* data, const Taps<Real>& taps) const {
-    if (taps.wants(site, layer)) {
-        taps.send({site, layer, 0, 0, tokens_, 0, architecture_.dim, data, architecture_.dim});
-    }
+    taps.show(site, layer, rows_, architecture_.dim, data, architecture_.dim);
 }
 
 template <class Real>
 void Pass<Real>::forward(std::span<const std::int32_t> ids, const Taps<Real>& taps) {
-    if (ids.size() != tokens_) {
+    if (ids.size() != rows_) {
         throw Error(ErrorKind::input, "model.forward", fmt::format("{} tokens", ids.size()),
-                    fmt::format("{}", tokens_));
+                    fmt::format("{}, {} for each of {} sequences", rows_, batch_.tokens, batch_.sequences));
     }
     for (const std::int32_t id : ids) {
         if (id < 0 || static_cast<std::size_t>(id) >= architecture_.vocab) {
@@ -139,16 +143,16 @@ void Pass<Real>::forward(std::span<const std::int32_t> ids, const Taps<Real>& ta
     }
     ids_.assign(ids.begin(), ids.end());
     const std::size_t dim = architecture_.dim;
-    std::vector<Real> x0(tokens_ * dim);
+    std::vector<Real> x0(rows_ * dim);
     embed(x0.data());
     if (architecture_.embedding_norm) {
         const std::vector<Real> before = x0;
-        scheme::row_kernels<Real>().apply(row_map(model_.layout().embedding_norm), tokens_, dim, before.data(),
+        scheme::row_kernels<Real>().apply(row_map(model_.layout().embedding_norm), rows_, dim, before.data(),
                                           x0.data());
     }
     show(Site::embed, 0, x0.data(), taps);
     if (keep_ == Keep::nothing) {
-        state_ = scheme::State<Real>::start(model_.program(), tokens_, dim, std::move(x0));
+        state_ = scheme::State<Real>::start(model_.program(), rows_, dim, std::move(x0));
         run_blocks(taps);
     } else {
         embedding_ = std::move(x0);
@@ -174,10 +178,13 @@ void Pass<Real>::run_blocks(const Taps<Real>& taps) {
                   block_parameters(layout.readout_norms, layout.readout_learned));
 }
 
-std::vector<std::int32_t> next_tokens(std::span<const std::int32_t> ids) {
+std::vector<std::int32_t> next_tokens(std::span<const std::int32_t> ids, std::size_t sequences) {
     std::vector<std::int32_t> targets(ids.size(), no_target);
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-        targets[i] = ids[i + 1];
+    const std::size_t tokens = ids.size() / sequences;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (i % tokens + 1 < tokens) {
+            targets[i] = ids[i + 1];
+        }
     }
     return targets;
 }

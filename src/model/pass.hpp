@@ -1,14 +1,19 @@
-// One sequence through a model, forward and in reverse.
+// A batch of sequences through a model, forward and in reverse.
 //
 //     x0 = embedding -> block 1 .. block L (the equation around the two sub-layers) -> readout -> head, loss
 //
 // Hidden states are named as Hugging Face names them: hidden 0 is the embedding, hidden l the stream x after block l,
 // and the last one is the readout (after the final norm, where the equation has one).
 //
-// Promises: the same bits at any number of threads; nothing of size tokens x tokens is kept; logits exist for a block
-// of rows at a time. NaN and infinity flow through to the result. A Pass serves one caller at a time; several may share
-// a Model, and a Pass called from inside parallel_slots runs in its thread alone.
-// Not here: batches (one Pass per sequence, in parallel), caches for generation.
+// The sequences of a batch have one length and do not see each other: positions, masks and heads know where one begins,
+// everything else works on the rows of all of them. A batch gives what its sequences give one by one, to rounding and
+// not to the bit: a matrix product may treat a row differently in a larger tile.
+//
+// Promises: the same bits at any number of threads, gradients included, in one buffer: work is cut by what it writes,
+// and where sums cross rows, into a number of slots that depends on sizes alone. Nothing of size tokens x tokens is
+// kept; logits exist for a block of rows at a time. NaN and infinity flow through to the result. A Pass serves one
+// caller at a time; several may share a Model, and a Pass called from inside parallel_slots runs in its thread alone.
+// Not here: sequences of different lengths in one batch, caches for generation.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "model/batch.hpp"
 #include "model/model.hpp"
 #include "model/sub_layers.hpp"
 #include "model/taps.hpp"
@@ -36,24 +42,25 @@ inline constexpr std::int32_t no_target = -1;
 // Throws Error(input) when the model has no positions for so many tokens.
 void check_length(const Architecture& architecture, std::size_t tokens);
 
-// Bytes that a pass of so many tokens needs beside the parameters, in float and with the loss.
-double memory_estimate(const Architecture& architecture, std::size_t tokens, Keep keep);
+// Bytes that a pass needs beside the parameters and their gradient, in float and with the loss.
+double memory_estimate(const Architecture& architecture, const Batch& batch, Keep keep);
 
 template <class Real>
 class Pass {
   public:
-    // The model must outlive the pass; check_length holds.
-    Pass(const Model<Real>& model, std::size_t tokens, Keep keep = Keep::nothing);
+    // The model must outlive the pass; check_length holds for the tokens of a sequence.
+    Pass(const Model<Real>& model, Batch batch, Keep keep = Keep::nothing);
     ~Pass();
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
 
-    // ids: as many as the constructor was told, each below the vocabulary's size; otherwise Error(input).
+    // ids: [sequences, tokens], each below the vocabulary's size; otherwise Error(input).
     void forward(std::span<const std::int32_t> ids, const Taps<Real>& taps = {});
 
-    const std::vector<Real>& readout() const { return readout_; }  // [tokens, dim]
+    const std::vector<Real>& readout() const { return readout_; }  // [rows, dim]
 
-    // Mean of -log p(target) over the rows that have one, in nats; NaN when none has. Sends `logits` to the taps.
+    // Mean of -log p(target) over the rows that have one, of all sequences alike, in nats; NaN when none has. Sends
+    // `logits` to the taps.
     double loss(std::span<const std::int32_t> targets, const Taps<Real>& taps = {}) const;
 
     // Adds the gradient of sum(readout * grad_readout) to `gradients`. After forward(), with Keep other than nothing.
@@ -83,7 +90,8 @@ class Pass {
 
     const Model<Real>& model_;
     const Architecture& architecture_;
-    std::size_t tokens_;
+    Batch batch_;
+    std::size_t rows_;
     Keep keep_;
     std::vector<std::int32_t> ids_;
     SubLayerRunner<Real> sub_layers_;
@@ -91,14 +99,14 @@ class Pass {
     scheme::State<Real> state_;                         // Keep::nothing
     CallRoom<Real> room_;                               // Keep::nothing
     std::vector<Real> embedding_;                       // Keep other than nothing
-    std::vector<std::vector<std::vector<Real>>> kept_;  // [layers + 1][streams][tokens, dim]
+    std::vector<std::vector<std::vector<Real>>> kept_;  // [layers + 1][streams][rows, dim]
     std::vector<std::unique_ptr<Tape>> tapes_;
     std::unique_ptr<scheme::ReverseStep<Real>> readout_tape_;
     std::vector<Real> readout_;
 };
 
-// Targets of a language model: the id that follows, none for the last.
-std::vector<std::int32_t> next_tokens(std::span<const std::int32_t> ids);
+// Targets of a language model: the id that follows, none for the last of each sequence. ids: [sequences, tokens].
+std::vector<std::int32_t> next_tokens(std::span<const std::int32_t> ids, std::size_t sequences = 1);
 
 extern template class Pass<float>;
 extern template class Pass<double>;

@@ -44,7 +44,7 @@ void Pass<Real>::record_blocks(const Taps<Real>& taps) {
         record(*tapes_[keep_ == Keep::everything ? l : 0], l, out, taps);
         show(Site::resid, l, kept_[l + 1][0].data(), taps);
     }
-    readout_.resize(tokens_ * architecture_.dim);
+    readout_.resize(rows_ * architecture_.dim);
     readout_tape_->forward(environment(architecture_.layers - 1), inputs(architecture_.layers), embedding_.data(),
                            {readout_.data()}, block_parameters(layout.readout_norms, layout.readout_learned),
                            [](scheme::SubLayer, const Real*, Real*) { assert(false && "a readout has no sub-layer"); });
@@ -77,7 +77,7 @@ template <class Real>
 void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps) {
     assert(keep_ != Keep::nothing && !embedding_.empty() && "backward without a forward that keeps");
     const Layout& layout = model_.layout();
-    const std::size_t numbers = tokens_ * architecture_.dim;
+    const std::size_t numbers = rows_ * architecture_.dim;
     const std::size_t streams = kept_[0].size();
     std::vector<Real> grad_embedding(numbers, Real{0});
     std::vector<std::vector<Real>> above(streams, std::vector<Real>(numbers));
@@ -129,15 +129,15 @@ void Pass<Real>::embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradie
     const std::size_t dim = architecture_.dim;
     const Layout& layout = model_.layout();
     if (architecture_.embedding_norm) {
-        std::vector<Real> before(tokens_ * dim);
+        std::vector<Real> before(rows_ * dim);
         embed(before.data());
-        std::vector<Real> grad_in(tokens_ * dim, Real{0});
+        std::vector<Real> grad_in(rows_ * dim, Real{0});
         scheme::BlockGradients sums;
         sums.norms.resize(1);
         sums.norms[0].gain.assign(dim, 0);
         sums.norms[0].bias.assign(dim, 0);
         scheme::NormGradient& sum = sums.norms[0];
-        scheme::row_kernels<Real>().apply_reverse(row_map(layout.embedding_norm), tokens_, dim, before.data(),
+        scheme::row_kernels<Real>().apply_reverse(row_map(layout.embedding_norm), rows_, dim, before.data(),
                                                   grad.data(), grad_in.data(),
                                                   {sum.gain.data(), sum.bias.data(), &sum.alpha, &sum.shift});
         add_norms({layout.embedding_norm}, {}, sums, gradients);
@@ -149,11 +149,11 @@ void Pass<Real>::embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradie
             to[k] += from[k];
         }
     };
-    for (std::size_t i = 0; i < tokens_; ++i) {
+    for (std::size_t i = 0; i < rows_; ++i) {
         const Real* const row = grad.data() + i * dim;
         add_row(layout.tokens, static_cast<std::size_t>(ids_[i]), row);
         if (layout.positions != absent) {
-            add_row(layout.positions, i, row);
+            add_row(layout.positions, batch_.position(i), row);
         }
         if (layout.types != absent) {
             add_row(layout.types, 0, row);

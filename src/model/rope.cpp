@@ -94,30 +94,26 @@ RopeTable<Real>::RopeTable(const Rope& rope, std::size_t tokens) : half(rope.dim
 }
 
 template <class Real>
-void turn(const RopeTable<Real>& table, std::size_t begin, std::size_t end, std::size_t heads, std::size_t head_dim,
-          Real* x, std::size_t stride, bool back) {
+void turn(const RopeTable<Real>& table, std::size_t position, std::size_t heads, std::size_t head_dim, Real* row,
+          bool back) {
     const std::size_t half = table.half;
-    for (std::size_t p = begin; p < end; ++p) {
-        const Real* c = table.cosine.data() + p * half;
-        const Real* s = table.sine.data() + p * half;
-        for (std::size_t h = 0; h < heads; ++h) {
-            Real* __restrict a = x + p * stride + h * head_dim;
-            Real* __restrict b = a + half;
-            for (std::size_t i = 0; i < half; ++i) {
-                const Real sine = back ? -s[i] : s[i];
-                const Real first = a[i] * c[i] - b[i] * sine;
-                b[i] = b[i] * c[i] + a[i] * sine;
-                a[i] = first;
-            }
+    const Real* c = table.cosine.data() + position * half;
+    const Real* s = table.sine.data() + position * half;
+    for (std::size_t h = 0; h < heads; ++h) {
+        Real* __restrict a = row + h * head_dim;
+        Real* __restrict b = a + half;
+        for (std::size_t i = 0; i < half; ++i) {
+            const Real sine = back ? -s[i] : s[i];
+            const Real first = a[i] * c[i] - b[i] * sine;
+            b[i] = b[i] * c[i] + a[i] * sine;
+            a[i] = first;
         }
     }
 }
 
 template struct RopeTable<float>;
 template struct RopeTable<double>;
-template void turn(const RopeTable<float>&, std::size_t, std::size_t, std::size_t, std::size_t, float*, std::size_t,
-                   bool);
-template void turn(const RopeTable<double>&, std::size_t, std::size_t, std::size_t, std::size_t, double*, std::size_t,
-                   bool);
+template void turn(const RopeTable<float>&, std::size_t, std::size_t, std::size_t, float*, bool);
+template void turn(const RopeTable<double>&, std::size_t, std::size_t, std::size_t, double*, bool);
 
 }  // namespace flyball::model

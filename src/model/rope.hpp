@@ -25,10 +25,10 @@ struct RopeTable {
     std::vector<Real> sine;
 };
 
-// Turns `heads` heads of head_dim channels in each of the rows [begin, end) of x; `back` turns the other way, which is
-// the transpose: what reverse mode needs.
+// Turns the `heads` heads of head_dim channels in one row by its position; `back` turns the other way, which is the
+// transpose: what reverse mode needs.
 template <class Real>
-void turn(const RopeTable<Real>& table, std::size_t begin, std::size_t end, std::size_t heads, std::size_t head_dim,
-          Real* x, std::size_t stride, bool back);
+void turn(const RopeTable<Real>& table, std::size_t position, std::size_t heads, std::size_t head_dim, Real* row,
+          bool back);
 
 }  // namespace flyball::model

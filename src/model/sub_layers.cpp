@@ -19,27 +19,30 @@ void for_rows(std::size_t rows, std::size_t width, const Body& body) {
 }
 
 template <class Real>
-void turn_all(const RopeTable<Real>& table, const Architecture& a, std::size_t tokens, Real* qkv, bool back) {
+void turn_all(const RopeTable<Real>& table, const Architecture& a, const Batch& batch, Real* qkv, bool back) {
     if (table.half == 0) {
         return;
     }
-    for_rows(tokens, a.qkv_width(),
-             [&](std::size_t i) { turn(table, i, i + 1, a.heads + a.kv_heads, a.head_dim, qkv, a.qkv_width(), back); });
+    const std::size_t width = a.qkv_width();
+    for_rows(batch.rows(), width, [&](std::size_t i) {
+        turn(table, batch.position(i), a.heads + a.kv_heads, a.head_dim, qkv + i * width, back);
+    });
 }
 
 }  // namespace
 
 template <class Real>
-SubLayerRunner<Real>::SubLayerRunner(const Model<Real>& model, std::size_t tokens) : model_(model), tokens_(tokens) {
+SubLayerRunner<Real>::SubLayerRunner(const Model<Real>& model, Batch batch)
+    : model_(model), batch_(batch), rows_(batch.rows()) {
     if (model.architecture().rope.dims > 0) {
-        rope_ = RopeTable<Real>(model.architecture().rope, tokens);
+        rope_ = RopeTable<Real>(model.architecture().rope, batch.tokens);
     }
 }
 
 template <class Real>
 HeadsShape SubLayerRunner<Real>::heads(std::size_t layer) const {
     const Architecture& a = model_.architecture();
-    return {tokens_, a.heads, a.kv_heads, a.head_dim, a.causal, a.window(layer), a.score_scale(layer)};
+    return {batch_, a.heads, a.kv_heads, a.head_dim, a.causal, a.window(layer), a.score_scale(layer)};
 }
 
 template <class Real>
@@ -47,11 +50,7 @@ void SubLayerRunner<Real>::forward(std::size_t layer, scheme::SubLayer sub_layer
                                    CallRoom<Real>& room, bool keep, const Taps<Real>& taps) const {
     const std::size_t dim = model_.architecture().dim;
     const bool is_attention = sub_layer == scheme::SubLayer::attention;
-    const auto show = [&](Site site, const Real* data) {
-        if (taps.wants(site, layer)) {
-            taps.send({site, layer, 0, 0, tokens_, 0, dim, data, dim});
-        }
-    };
+    const auto show = [&](Site site, const Real* data) { taps.show(site, layer, rows_, dim, data, dim); };
     show(is_attention ? Site::attn_in : Site::ffn_in, in);
     if (is_attention) {
         attention(layer, in, out, room, taps);
@@ -67,26 +66,20 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     const Architecture& a = model_.architecture();
     const BlockLayout& block = model_.layout().blocks[layer];
     const std::size_t width = a.qkv_width();
-    room.qkv.resize(tokens_ * width);
-    room.mixed.resize(tokens_ * a.query_width());
+    room.qkv.resize(rows_ * width);
+    room.mixed.resize(rows_ * a.query_width());
     for (const Linear& part : block.qkv) {
-        linear(model_, part, tokens_, in, room.qkv.data(), width);
+        linear(model_, part, rows_, in, room.qkv.data(), width);
     }
-    turn_all(rope_, a, tokens_, room.qkv.data(), false);
+    turn_all(rope_, a, batch_, room.qkv.data(), false);
     const auto show = [&](Site site, std::size_t offset, std::size_t columns) {
-        if (taps.wants(site, layer)) {
-            taps.send({site, layer, 0, 0, tokens_, 0, columns, room.qkv.data() + offset, width});
-        }
+        taps.show(site, layer, rows_, columns, room.qkv.data() + offset, width);
     };
     show(Site::query, 0, a.query_width());
     show(Site::key, a.query_width(), a.key_width());
     show(Site::value, a.query_width() + a.key_width(), a.key_width());
-    const auto send = [&](const WeightBlock<Real>& b) {
-        taps.send({Site::pattern, layer, b.head, b.first_row, b.rows, b.first_column, b.columns, b.data, b.stride});
-    };
-    const WeightSink<Real> sink(send);
-    attend(heads(layer), room.qkv.data(), room.mixed.data(), taps.wants(Site::pattern, layer) ? &sink : nullptr);
-    linear(model_, block.output, tokens_, room.mixed.data(), out, a.dim);
+    attend(heads(layer), room.qkv.data(), room.mixed.data(), layer, taps);
+    linear(model_, block.output, rows_, room.mixed.data(), out, a.dim);
 }
 
 template <class Real>
@@ -96,14 +89,14 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
     const BlockLayout& block = model_.layout().blocks[layer];
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t width = a.gated ? 2 * a.ffn_dim : a.ffn_dim;
-    room.hidden.resize(tokens_ * width);
+    room.hidden.resize(rows_ * width);
     Real* activated = room.hidden.data();
     if (a.gated || keep) {
-        room.activated.resize(tokens_ * a.ffn_dim);
+        room.activated.resize(rows_ * a.ffn_dim);
         activated = room.activated.data();
     }
     for (const Linear& part : block.ffn_in) {
-        linear(model_, part, tokens_, in, room.hidden.data(), width, [&](const Tile& tile) {
+        linear(model_, part, rows_, in, room.hidden.data(), width, [&](const Tile& tile) {
             for (std::size_t i = tile.row; !a.gated && i < tile.row + tile.rows; ++i) {
                 const std::size_t at = i * width + tile.column;
                 kernels.activate(a.activation, tile.columns, room.hidden.data() + at, activated + at);
@@ -111,12 +104,12 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
         });
     }
     if (a.gated) {
-        for_rows(tokens_, width, [&](std::size_t i) {
+        for_rows(rows_, width, [&](std::size_t i) {
             const Real* const row = room.hidden.data() + i * width;
             kernels.gate(a.activation, a.ffn_dim, row, row + a.ffn_dim, activated + i * a.ffn_dim);
         });
     }
-    linear(model_, block.ffn_out, tokens_, activated, out, a.dim);
+    linear(model_, block.ffn_out, rows_, activated, out, a.dim);
 }
 
 template <class Real>
@@ -134,15 +127,15 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
                                              const CallRoom<Real>& room, Parameters<Real>& gradients) {
     const Architecture& a = model_.architecture();
     const BlockLayout& block = model_.layout().blocks[layer];
-    grad_narrow_.resize(tokens_ * std::max(a.query_width(), a.ffn_dim));
-    grad_wide_.resize(tokens_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
-    linear_reverse(model_, block.output, tokens_, room.mixed.data(), grad_out, a.dim, grad_narrow_.data(), false,
+    grad_narrow_.resize(rows_ * std::max(a.query_width(), a.ffn_dim));
+    grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
+    linear_reverse(model_, block.output, rows_, room.mixed.data(), grad_out, a.dim, grad_narrow_.data(), false,
                    gradients);
     attend_reverse(heads(layer), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
-    turn_all(rope_, a, tokens_, grad_wide_.data(), true);
+    turn_all(rope_, a, batch_, grad_wide_.data(), true);
     bool add = false;
     for (const Linear& part : block.qkv) {
-        linear_reverse(model_, part, tokens_, in, grad_wide_.data(), a.qkv_width(), grad_in, add, gradients);
+        linear_reverse(model_, part, rows_, in, grad_wide_.data(), a.qkv_width(), grad_in, add, gradients);
         add = true;
     }
 }
@@ -155,11 +148,11 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t width = a.gated ? 2 * a.ffn_dim : a.ffn_dim;
     const std::size_t f = a.ffn_dim;
-    grad_narrow_.resize(tokens_ * std::max(a.query_width(), a.ffn_dim));
-    grad_wide_.resize(tokens_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
-    linear_reverse(model_, block.ffn_out, tokens_, room.activated.data(), grad_out, a.dim, grad_narrow_.data(), false,
+    grad_narrow_.resize(rows_ * std::max(a.query_width(), a.ffn_dim));
+    grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
+    linear_reverse(model_, block.ffn_out, rows_, room.activated.data(), grad_out, a.dim, grad_narrow_.data(), false,
                    gradients);
-    for_rows(tokens_, width, [&](std::size_t i) {
+    for_rows(rows_, width, [&](std::size_t i) {
         const Real* const g = grad_narrow_.data() + i * f;
         const Real* const pre = room.hidden.data() + i * width;
         Real* const to = grad_wide_.data() + i * width;
@@ -179,7 +172,7 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     });
     bool add = false;
     for (const Linear& part : block.ffn_in) {
-        linear_reverse(model_, part, tokens_, in, grad_wide_.data(), width, grad_in, add, gradients);
+        linear_reverse(model_, part, rows_, in, grad_wide_.data(), width, grad_in, add, gradients);
         add = true;
     }
 }

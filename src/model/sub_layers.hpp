@@ -1,9 +1,10 @@
-// The two sub-layers of a block on one sequence: what the equation's f, attn and ffn compute.
+// The two sub-layers of a block on a batch: what the equation's f, attn and ffn compute.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
+#include "model/batch.hpp"
 #include "model/heads.hpp"
 #include "model/model.hpp"
 #include "model/rope.hpp"
@@ -15,18 +16,18 @@ namespace flyball::model {
 // What one call leaves behind for reverse mode; a forward pass alone reuses one for all calls.
 template <class Real>
 struct CallRoom {
-    std::vector<Real> qkv;        // [tokens, qkv_width], after rotary positions
-    std::vector<Real> mixed;      // [tokens, heads*head_dim]
-    std::vector<Real> hidden;     // [tokens, ffn_dim or 2*ffn_dim], before the activation
-    std::vector<Real> activated;  // [tokens, ffn_dim]
+    std::vector<Real> qkv;        // [rows, qkv_width], after rotary positions
+    std::vector<Real> mixed;      // [rows, heads*head_dim]
+    std::vector<Real> hidden;     // [rows, ffn_dim or 2*ffn_dim], before the activation
+    std::vector<Real> activated;  // [rows, ffn_dim]
 };
 
 template <class Real>
 class SubLayerRunner {
   public:
-    SubLayerRunner(const Model<Real>& model, std::size_t tokens);
+    SubLayerRunner(const Model<Real>& model, Batch batch);
 
-    // in, out: [tokens, dim]. `keep`: room will be needed by reverse().
+    // in, out: [rows, dim]. `keep`: room will be needed by reverse().
     void forward(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, Real* out, CallRoom<Real>& room,
                  bool keep, const Taps<Real>& taps) const;
 
@@ -44,7 +45,8 @@ class SubLayerRunner {
                               const CallRoom<Real>& room, Parameters<Real>& gradients);
 
     const Model<Real>& model_;
-    std::size_t tokens_;
+    Batch batch_;
+    std::size_t rows_;
     RopeTable<Real> rope_;
     std::vector<Real> grad_wide_;    // of qkv or hidden
     std::vector<Real> grad_narrow_;  // of mixed or activated

@@ -9,8 +9,8 @@ namespace flyball::model {
 
 template <class Real>
 struct Pass<Real>::Tape {
-    Tape(const scheme::Program& program, std::size_t tokens, std::size_t dim)
-        : step(program, scheme::SubLayers::attention_and_ffn, tokens, dim) {}
+    Tape(const scheme::Program& program, std::size_t rows, std::size_t dim)
+        : step(program, scheme::SubLayers::attention_and_ffn, rows, dim) {}
     scheme::ReverseStep<Real> step;
     std::deque<CallRoom<Real>> calls;  // in the order the block calls its sub-layers
 };

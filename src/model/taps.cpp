@@ -90,6 +90,14 @@ void Taps<Real>::send(const TapView<Real>& view) const {
     }
 }
 
+template <class Real>
+void Taps<Real>::show(Site site, std::size_t layer, std::size_t rows, std::size_t columns, const Real* data,
+                      std::size_t stride) const {
+    if (wants(site, layer)) {
+        send({.site = site, .layer = layer, .rows = rows, .columns = columns, .data = data, .stride = stride});
+    }
+}
+
 template struct TapView<float>;
 template struct TapView<double>;
 template class Taps<float>;

@@ -1,21 +1,22 @@
 // Seeing what flows through a model while it runs, without keeping it.
 //
-//     embed                     x0                                       [tokens, dim]
-//     blocks.L.attn.in          what attention is given                  [tokens, dim]
-//     blocks.L.attn.query       after biases and rotary positions        [tokens, heads*head_dim]
-//     blocks.L.attn.key, .value                                          [tokens, kv_heads*head_dim]
+//     embed                     x0                                       [rows, dim]
+//     blocks.L.attn.in          what attention is given                  [rows, dim]
+//     blocks.L.attn.query       after biases and rotary positions        [rows, heads*head_dim]
+//     blocks.L.attn.key, .value                                          [rows, kv_heads*head_dim]
 //     blocks.L.attn.pattern     softmax weights, one head at a time      [rows, columns] of [tokens, tokens]
-//     blocks.L.attn.out         after the output projection              [tokens, dim]
-//     blocks.L.ffn.in, .out                                              [tokens, dim]
-//     blocks.L.resid            the stream x after block L               [tokens, dim]
-//     readout                   what the head is given                   [tokens, dim]
+//     blocks.L.attn.out         after the output projection              [rows, dim]
+//     blocks.L.ffn.in, .out                                              [rows, dim]
+//     blocks.L.resid            the stream x after block L               [rows, dim]
+//     readout                   what the head is given                   [rows, dim]
 //     logits                    in blocks of rows                        [rows, vocab]
-//     blocks.L.grad             in reverse: the gradient of x after block L   [tokens, dim]
-//     embed.grad                in reverse: the gradient of x0           [tokens, dim]
+//     blocks.L.grad             in reverse: the gradient of x after block L   [rows, dim]
+//     embed.grad                in reverse: the gradient of x0           [rows, dim]
 //
-// L counts from 0 and may be `*`. A consumer gets a view that is valid during the call. A pattern comes as blocks of
-// rows in rising order, with the columns that the mask leaves (zeros inside, all others are zero); different heads
-// may be sent at the same time from different threads, one head never is. All other taps come one at a time. A branch
+// L counts from 0 and may be `*`; rows are those of all sequences, one after the other. A consumer gets a view that is
+// valid during the call. A pattern comes as blocks of rows in rising order, sequence after sequence, with the columns
+// that the mask leaves (zeros inside, all others are zero); different heads may be sent at the same time from different
+// threads, one head never is. All other taps come one at a time. A branch
 // that the equation multiplies by exactly 0 is not run and sends nothing.
 #pragma once
 
@@ -48,7 +49,8 @@ template <class Real>
 struct TapView {
     Site site = Site::embed;
     std::size_t layer = 0;
-    std::size_t head = 0;  // pattern alone
+    std::size_t sequence = 0;  // pattern alone, whose rows count from the sequence's first; others show all rows
+    std::size_t head = 0;      // pattern alone
     std::size_t first_row = 0;
     std::size_t rows = 0;
     std::size_t first_column = 0;
@@ -70,6 +72,9 @@ class Taps {
 
     bool wants(Site site, std::size_t layer = 0) const;
     void send(const TapView<Real>& view) const;
+    // Sends [rows, columns] of a batch when it is wanted.
+    void show(Site site, std::size_t layer, std::size_t rows, std::size_t columns, const Real* data,
+              std::size_t stride) const;
 
   private:
     struct Entry {

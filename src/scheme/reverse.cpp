@@ -168,8 +168,28 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
     RowMachine<Real>& machine = machine_[0];
     const Code& code = machine.code();
     const RowLayout& layout = machine.layout();
-    grad_wide_.assign(index(layout.wide_slots), std::vector<Real>(rows_ * dim_, Real{0}));
-    grad_entry_.assign(code.streams_in.size() + 1, std::vector<Real>(rows_ * dim_, Real{0}));
+    // Work on all numbers alike, shared among threads. Buffers are kept: fresh memory of this size costs page faults.
+    const auto for_numbers = [this](const auto& body) {
+        parallel_slots(rows_, row_slots(rows_, dim_), [&](std::size_t, std::size_t begin, std::size_t end) {
+            body(begin * dim_, (end - begin) * dim_);
+        });
+    };
+    const auto clear = [&](std::vector<std::vector<Real>>& buffers, std::size_t count) {
+        buffers.resize(count);
+        for (std::vector<Real>& buffer : buffers) {
+            buffer.resize(rows_ * dim_);
+            for_numbers([&](std::size_t at, std::size_t size) { std::fill_n(buffer.data() + at, size, Real{0}); });
+        }
+    };
+    const auto add_to = [&](const Real* from, Real* to) {
+        for_numbers([&](std::size_t at, std::size_t size) {
+            for (std::size_t i = at; i < at + size; ++i) {
+                to[i] += from[i];
+            }
+        });
+    };
+    clear(grad_wide_, index(layout.wide_slots));
+    clear(grad_entry_, code.streams_in.size() + 1);
 
     const std::size_t block = block_rows(dim_, 3 * layout.local_slots);
     const auto local_size = static_cast<std::size_t>(layout.local_slots) * block * dim_;
@@ -190,12 +210,9 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
             std::vector<Real*> grad;
             machine.locate(0, streams_, embedding_, nullptr, 0, at);
             locate_gradients(0, nullptr, 0, grad);
-            std::vector<Real> grad_in(rows_ * dim_);
-            reverse(call.sub_layer, calls, at[index(call.in)].primal, grad[index(call.out)], grad_in.data());
-            Real* into = grad[index(call.in)];
-            for (std::size_t i = 0; i < grad_in.size(); ++i) {
-                into[i] += grad_in[i];
-            }
+            grad_call_.resize(rows_ * dim_);
+            reverse(call.sub_layer, calls, at[index(call.in)].primal, grad[index(call.out)], grad_call_.data());
+            add_to(grad_call_.data(), grad[index(call.in)]);
         }
         parallel_slots(rows_, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
             std::vector<Real> scratch(3 * local_size);
@@ -237,10 +254,12 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
         gradients.norms = std::move(into.norms);
     }
     for (std::size_t i = 0; i < grad_streams.size(); ++i) {
-        std::copy(grad_entry_[i].begin(), grad_entry_[i].end(), grad_streams[i]);
+        for_numbers([&](std::size_t at, std::size_t size) {
+            std::copy_n(grad_entry_[i].data() + at, size, grad_streams[i] + at);
+        });
     }
-    for (std::size_t i = 0; grad_embedding != nullptr && i < rows_ * dim_; ++i) {
-        grad_embedding[i] += grad_entry_.back()[i];
+    if (grad_embedding != nullptr) {
+        add_to(grad_entry_.back().data(), grad_embedding);
     }
 }
 

@@ -81,6 +81,7 @@ class ReverseStep {
     std::vector<RowMap<Real>> norms_;
     std::vector<std::vector<Real>> grad_wide_;   // by wide slot
     std::vector<std::vector<Real>> grad_entry_;  // by stream, then x0
+    std::vector<Real> grad_call_;                // what a call's reverse gave
 };
 
 extern template class ReverseStep<float>;

@@ -196,19 +196,17 @@ TEST(Rope, TurnsPairsByThePositionTimesTheFrequency) {
     rope.dims = 4;
     rope.theta = 100;
     const RopeTable<double> table(rope, 6);
-    std::vector<double> x(6 * 6, 0.0);
-    x[5 * 6 + 0] = 1;  // position 5, first pair is channels 0 and 2
-    x[5 * 6 + 1] = 2;  // second pair is channels 1 and 3
-    x[5 * 6 + 4] = 7;  // beyond the rotary channels
-    turn(table, 0, 6, 1, 6, x.data(), 6, false);
-    EXPECT_NEAR(x[30], std::cos(5.0), 1e-15);
-    EXPECT_NEAR(x[32], std::sin(5.0), 1e-15);
-    EXPECT_NEAR(x[31], 2 * std::cos(0.5), 1e-15);
-    EXPECT_NEAR(x[33], 2 * std::sin(0.5), 1e-15);
-    EXPECT_EQ(x[34], 7);
-    turn(table, 0, 6, 1, 6, x.data(), 6, true);
-    EXPECT_NEAR(x[30], 1, 1e-15);
-    EXPECT_NEAR(x[33], 0, 1e-15);
+    // Pairs are channels 0 and 2, 1 and 3; what follows is beyond the rotary channels.
+    std::vector<double> x = {1, 2, 0, 0, 7, 0};
+    turn(table, 5, 1, 6, x.data(), false);
+    EXPECT_NEAR(x[0], std::cos(5.0), 1e-15);
+    EXPECT_NEAR(x[2], std::sin(5.0), 1e-15);
+    EXPECT_NEAR(x[1], 2 * std::cos(0.5), 1e-15);
+    EXPECT_NEAR(x[3], 2 * std::sin(0.5), 1e-15);
+    EXPECT_EQ(x[4], 7);
+    turn(table, 5, 1, 6, x.data(), true);
+    EXPECT_NEAR(x[0], 1, 1e-15);
+    EXPECT_NEAR(x[3], 0, 1e-15);
 }
 
 TEST(Taps, UnknownNamesAreErrorsThatSuggest) {

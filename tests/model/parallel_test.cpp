@@ -42,23 +42,34 @@ std::vector<std::int32_t> many_ids(std::size_t count, std::uint64_t seed) {
     return ids;
 }
 
-TEST_F(Threads, ForwardAndBackwardHaveTheSameBits) {
-    const Model<float> model = tiny_model<float>(wide(), 2);
-    const std::vector<std::int32_t> ids = many_ids(333, 1);
+template <class Real>
+void expect_same_bits(const Batch& batch) {
+    const Model<Real> model = tiny_model<Real>(wide(), 2);
+    const std::vector<std::int32_t> ids = many_ids(batch.rows(), 1);
+    const std::vector<std::int32_t> targets = next_tokens(ids, batch.sequences);
     const auto run = [&](int count) {
         set_threads(count);
-        Pass<float> pass(model, ids.size(), Keep::inputs);
-        Parameters<float> gradients(model.layout());
+        Pass<Real> pass(model, batch, Keep::inputs);
+        Parameters<Real> gradients(model.layout());
         pass.forward(ids);
-        std::vector<float> all = pass.readout();
-        all.push_back(static_cast<float>(pass.loss(next_tokens(ids))));
-        pass.loss_and_backward(next_tokens(ids), gradients);
+        std::vector<Real> all = pass.readout();
+        all.push_back(static_cast<Real>(pass.loss(targets)));
+        pass.loss_and_backward(targets, gradients);
         all.insert(all.end(), gradients.all().begin(), gradients.all().end());
         return all;
     };
-    const std::vector<float> one = run(1);
+    const std::vector<Real> one = run(1);
     EXPECT_EQ(run(2), one);
     EXPECT_EQ(run(5), one);
+}
+
+TEST_F(Threads, ForwardAndBackwardHaveTheSameBits) {
+    expect_same_bits<float>(333);
+}
+
+TEST_F(Threads, ForwardAndBackwardOfABatchHaveTheSameBits) {
+    expect_same_bits<float>({4, 90});
+    expect_same_bits<double>({4, 90});
 }
 
 TEST_F(Threads, SequencesInParallelEqualOneAfterTheOther) {

@@ -11,19 +11,35 @@
 namespace flyball::model::test {
 namespace {
 
-double loss_of(const Model<double>& model) {
-    Pass<double> pass(model, tiny_ids.size());
-    pass.forward(tiny_ids);
-    return pass.loss(next_tokens(tiny_ids));
-}
+// A loss to differentiate. Two sequences where a batch is asked for: of other tokens, and the second with fewer
+// targets.
+struct Problem {
+    Batch batch = tiny_ids.size();
+    std::vector<std::int32_t> ids = tiny_ids;
+    std::vector<std::int32_t> targets = next_tokens(tiny_ids);
+
+    static Problem of_two() {
+        Problem two;
+        two.batch = {2, 5};
+        two.ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
+        two.targets = next_tokens(two.ids, 2);
+        two.targets[6] = no_target;
+        return two;
+    }
+    double loss(const Model<double>& model) const {
+        Pass<double> pass(model, batch);
+        pass.forward(ids);
+        return pass.loss(targets);
+    }
+};
 
 // One random direction for each parameter tensor.
-void expect_derivative(Model<double> model, Keep keep, const std::string& what) {
+void expect_derivative(Model<double> model, Keep keep, const std::string& what, const Problem& problem = {}) {
     Parameters<double> gradients(model.layout());
-    Pass<double> pass(model, tiny_ids.size(), keep);
-    pass.forward(tiny_ids);
-    const double loss = pass.loss_and_backward(next_tokens(tiny_ids), gradients);
-    EXPECT_NEAR(loss, loss_of(model), 1e-12) << what;
+    Pass<double> pass(model, problem.batch, keep);
+    pass.forward(problem.ids);
+    const double loss = pass.loss_and_backward(problem.targets, gradients);
+    EXPECT_NEAR(loss, problem.loss(model), 1e-12) << what;
     ASSERT_TRUE(std::isfinite(loss)) << what;
     double largest = 0;
     for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
@@ -41,7 +57,7 @@ void expect_derivative(Model<double> model, Keep keep, const std::string& what) 
             for (std::size_t k = 0; k < before.size(); ++k) {
                 values[k] = before[k] + by * direction.normal(k);
             }
-            return loss_of(model);
+            return problem.loss(model);
         };
         // Fourth order: norms of short vectors are strongly curved.
         const double measured = (8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step);
@@ -84,6 +100,15 @@ TEST(Reverse, IsTheDerivativeForEveryActivationAndMask) {
             a.dt = 0.5;
             expect_derivative(tiny_model<double>(a, 8), Keep::everything, name(activation));
         }
+    }
+}
+
+TEST(Reverse, IsTheDerivativeForABatch) {
+    for (const std::string equation :
+         {"x + dt*norm(f(norm(x))) | norm(x)", "norm(x + dt*f(x))", "x + a*dt*f(norm(x))/n | norm(x) where ~a = 0.7"}) {
+        const Problem two = Problem::of_two();
+        expect_derivative(tiny_model<double>(tiny_architecture(equation), 5), Keep::everything, equation, two);
+        expect_derivative(tiny_model<double>(tiny_llama(equation), 6), Keep::inputs, equation + " llama", two);
     }
 }
 
