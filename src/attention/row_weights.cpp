@@ -87,6 +87,32 @@ void entmax15(double beta, std::size_t count, double* s, std::vector<double>& so
     }
 }
 
+// The ways back. G is the gradient by the weights p, g the one by s = beta * score; p' stands for dp along ds.
+//
+//     softmax     p_k' = p_k (s_k' - sum p s')                          g_k = p_k (G_k - sum p G)
+//     sparsemax   p_k' = s_k' - mean of s' over the support S           g_k = G_k - mean of G over S on S, 0 elsewhere
+//     entmax15    p = r^2, r = s/2 - tau: p_k' = r_k (s_k' - 2 tau'),
+//                 sum p' = 0 => 2 tau' = sum r s' / sum r               g_k = r_k (G_k - sum r G / sum r)
+//
+// All three are g_k = c_k (G_k - sum c G / sum c) with c = p, [p > 0], sqrt p: symmetric, so that forward and back
+// agree.
+template <class Curve>
+void reverse_on_simplex(double beta, std::size_t count, const double* p, double* grad, const Curve& curve) {
+    double sum = 0;
+    double along = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+        sum += curve(p[k]);
+        along += curve(p[k]) * grad[k];
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+        grad[k] = beta * curve(p[k]) * (grad[k] - along / sum);
+    }
+}
+
+void softmax_reverse(double beta, std::size_t count, const double* p, double* grad) {
+    reverse_on_simplex(beta, count, p, grad, [](double weight) { return weight; });
+}
+
 }  // namespace
 
 void row_weights(Kind kind, double beta, std::size_t tokens, std::size_t allowed, double* scores,
@@ -109,6 +135,30 @@ void row_weights(Kind kind, double beta, std::size_t tokens, std::size_t allowed
         case Kind::sigmoid:
             for (std::size_t k = 0; k < allowed; ++k) {
                 scores[k] = 1 / (1 + std::exp(std::log(count) - beta * scores[k]));
+            }
+            return;
+    }
+}
+
+void row_weights_reverse(Kind kind, double beta, std::size_t allowed, const double* weights, double* grad) {
+    switch (kind) {
+        case Kind::softmax:
+            return softmax_reverse(beta, allowed, weights, grad);
+        case Kind::ssmax:
+            return softmax_reverse(std::log(static_cast<double>(allowed)) * beta, allowed, weights, grad);
+        case Kind::sparsemax:
+            return reverse_on_simplex(beta, allowed, weights, grad,
+                                      [](double weight) { return weight > 0 ? 1.0 : 0.0; });
+        case Kind::entmax15:
+            return reverse_on_simplex(beta, allowed, weights, grad, [](double weight) { return std::sqrt(weight); });
+        case Kind::unnormalized:  // p' = p s'
+            for (std::size_t k = 0; k < allowed; ++k) {
+                grad[k] *= beta * weights[k];
+            }
+            return;
+        case Kind::sigmoid:  // p' = p (1 - p) s'
+            for (std::size_t k = 0; k < allowed; ++k) {
+                grad[k] *= beta * weights[k] * (1 - weights[k]);
             }
             return;
     }

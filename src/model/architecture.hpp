@@ -2,7 +2,8 @@
 //
 //     x0 = tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm
 //     blocks 1..layers: the equation (src/scheme), whose f is
-//         attention   concat_h softmax(scale q_h k_h' + mask) v_h  W_o       q, k turned by rotary positions
+//         attention   concat_h weights(scale q_h k_h' + mask) v_h  W_o       q, k turned by rotary positions; weights
+//                     are softmax unless `attention_kind` names another kind (attention/attention.hpp)
 //         FFN         W_down act(W_up x)    or gated    W_down (act(W_gate x) * W_up x)
 //     the readout of the equation, then logits = readout * head'
 //
@@ -13,6 +14,8 @@
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#include "attention/attention.hpp"
 
 namespace flyball::model {
 
@@ -48,6 +51,7 @@ struct Architecture {
     std::size_t positions = 1;    // the longest sequence
     std::size_t token_types = 0;  // 0: no such embedding
     bool causal = true;
+    attention::Kind attention_kind = attention::Kind::softmax;
     bool learned_positions = false;
     Rope rope;
     bool embedding_norm = false;

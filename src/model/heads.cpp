@@ -1,9 +1,13 @@
 #include "model/heads.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
+#include "attention/row_weights.hpp"
 #include "core/blas.hpp"
+#include "core/parallel.hpp"
 #include "model/layer_kernels.hpp"
 #include "model/linear.hpp"
 
@@ -56,25 +60,109 @@ const Real* value_of(const HeadsShape& shape, const Real* qkv, std::size_t head)
     return key_of(shape, qkv, head) + shape.kv_heads * shape.head_dim;
 }
 
+// The columns that a row of a block may see, counted from the block's first.
+struct Seen {
+    std::size_t begin;
+    std::size_t end;
+};
+Seen seen_by(const HeadsShape& shape, const Range& r, std::size_t i) {
+    const std::size_t token = r.row + i;
+    return {shape.window > 0 && token + 1 > shape.window ? token + 1 - shape.window - r.column : 0,
+            shape.causal ? token + 1 - r.column : r.columns};
+}
+
+// What the product of queries and keys is multiplied with before it becomes weights: the kernel of softmax takes powers
+// of 2, row_weights wants scores as they are.
+double score_units(const HeadsShape& shape) {
+    return shape.kind == attention::Kind::softmax ? shape.scale * log2_e : 1.0;
+}
+
 template <class Real>
-void weigh(const HeadsShape& shape, const Real* qkv, std::size_t head, const Range& r, Real* weights) {
-    const LayerKernels<Real>& kernels = layer_kernels<Real>();
+void scores_of(const HeadsShape& shape, const Real* qkv, std::size_t head, const Range& r, Real* scores) {
     const std::size_t stride = shape.stride();
     product<Real>(Transpose::no, Transpose::yes, r.rows, r.columns, shape.head_dim,
-                  static_cast<Real>(shape.scale * log2_e), query_of(shape, qkv, head) + r.row * stride, stride,
-                  key_of(shape, qkv, head) + r.column * stride, stride, nullptr, weights, r.stride);
+                  static_cast<Real>(score_units(shape)), query_of(shape, qkv, head) + r.row * stride, stride,
+                  key_of(shape, qkv, head) + r.column * stride, stride, nullptr, scores, r.stride);
+}
+
+// Kinds other than softmax, in double.
+template <class Real>
+void other_weights(const HeadsShape& shape, std::size_t count, Real* row) {
+    thread_local std::vector<double> wide;
+    thread_local std::vector<double> room;
+    wide.assign(row, row + count);
+    if (!std::all_of(wide.begin(), wide.end(), [](double score) { return std::isfinite(score); })) {
+        std::fill_n(row, count, std::numeric_limits<Real>::quiet_NaN());
+        return;
+    }
+    attention::row_weights(shape.kind, shape.scale, shape.batch.tokens, count, wide.data(), room);
+    std::transform(wide.begin(), wide.end(), row, [](double weight) { return static_cast<Real>(weight); });
+}
+
+template <class Real>
+void other_weights_reverse(const HeadsShape& shape, std::size_t count, const Real* weights, Real* grad) {
+    thread_local std::vector<double> wide;
+    thread_local std::vector<double> wide_grad;
+    wide.assign(weights, weights + count);
+    wide_grad.assign(grad, grad + count);
+    attention::row_weights_reverse(shape.kind, shape.scale, count, wide.data(), wide_grad.data());
+    std::transform(wide_grad.begin(), wide_grad.end(), grad, [](double g) { return static_cast<Real>(g); });
+}
+
+// Scores become weights in place; what the mask hides becomes 0.
+template <class Real>
+void weigh(const HeadsShape& shape, const Range& r, Real* weights) {
+    const LayerKernels<Real>& kernels = layer_kernels<Real>();
     for (std::size_t i = 0; i < r.rows; ++i) {
         Real* const row = weights + i * r.stride;
-        const std::size_t token = r.row + i;
-        const std::size_t begin =
-            shape.window > 0 && token + 1 > shape.window ? token + 1 - shape.window - r.column : 0;
-        const std::size_t end = shape.causal ? token + 1 - r.column : r.columns;
+        const auto [begin, end] = seen_by(shape, r, i);
         std::fill(row, row + begin, Real{0});
-        kernels.softmax(end - begin, row + begin);
+        if (shape.kind == attention::Kind::softmax) {
+            kernels.softmax(end - begin, row + begin);
+        } else {
+            other_weights(shape, end - begin, row + begin);
+        }
         if (end < r.columns) {
             std::fill(row + end, row + r.columns, Real{0});
         }
     }
+}
+
+// From gradients of weights to those of scores, in place. Returns the factor that is left to multiply with.
+template <class Real>
+Real weigh_reverse(const HeadsShape& shape, const Range& r, const Real* weights, Real* grad) {
+    const LayerKernels<Real>& kernels = layer_kernels<Real>();
+    for (std::size_t i = 0; i < r.rows; ++i) {
+        const Real* const row = weights + i * r.stride;
+        Real* const grad_row = grad + i * r.stride;
+        if (shape.kind == attention::Kind::softmax) {
+            kernels.softmax_reverse(r.columns, row, grad_row);
+            continue;
+        }
+        const auto [begin, end] = seen_by(shape, r, i);
+        std::fill(grad_row, grad_row + begin, Real{0});
+        other_weights_reverse(shape, end - begin, row + begin, grad_row + begin);
+        std::fill(grad_row + end, grad_row + r.columns, Real{0});
+    }
+    return static_cast<Real>(shape.kind == attention::Kind::softmax ? shape.scale : 1.0);
+}
+
+// The scores as the definition has them, minus infinity where the mask hides them.
+template <class Real>
+void show_scores(const HeadsShape& shape, const Range& r, const Real* scores, TapView<Real> view,
+                 const Taps<Real>& taps) {
+    thread_local std::vector<Real> shown;
+    shown.assign(r.rows * r.stride, -std::numeric_limits<Real>::infinity());
+    const auto units = static_cast<Real>(shape.scale / score_units(shape));
+    for (std::size_t i = 0; i < r.rows; ++i) {
+        const auto [begin, end] = seen_by(shape, r, i);
+        for (std::size_t k = i * r.stride + begin; k < i * r.stride + end; ++k) {
+            shown[k] = scores[k] * units;
+        }
+    }
+    view.site = Site::scores;
+    view.data = shown.data();
+    taps.send(view);
 }
 
 }  // namespace
@@ -87,7 +175,8 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
     const std::size_t blocks = (tokens + block - 1) / block;
     const std::size_t stride = shape.stride();
     const std::size_t out_stride = shape.heads * shape.head_dim;
-    const bool shown = taps.wants(Site::pattern, layer);
+    const bool wants_scores = taps.wants(Site::scores, layer);
+    const bool shown = wants_scores || taps.wants(Site::pattern, layer);
     // Shown, a head of all sequences is one piece of work; otherwise its blocks are. Either way a block is computed
     // alike.
     const std::size_t pieces = shape.heads * sequences * blocks;
@@ -102,18 +191,23 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
             const std::size_t row = i % blocks * block;
             const Real* const from = qkv + sequence * tokens * stride;
             const Range r = range_of(shape, row, std::min(block, tokens - row));
-            weigh(shape, from, head, r, weights.data());
+            scores_of(shape, from, head, r, weights.data());
+            const TapView<Real> view{.site = Site::pattern,
+                                     .layer = layer,
+                                     .sequence = sequence,
+                                     .head = head,
+                                     .first_row = r.row,
+                                     .rows = r.rows,
+                                     .first_column = r.column,
+                                     .columns = r.columns,
+                                     .data = weights.data(),
+                                     .stride = r.stride};
+            if (wants_scores) {
+                show_scores(shape, r, weights.data(), view, taps);
+            }
+            weigh(shape, r, weights.data());
             if (shown) {
-                taps.send({.site = Site::pattern,
-                           .layer = layer,
-                           .sequence = sequence,
-                           .head = head,
-                           .first_row = r.row,
-                           .rows = r.rows,
-                           .first_column = r.column,
-                           .columns = r.columns,
-                           .data = weights.data(),
-                           .stride = r.stride});
+                taps.send(view);
             }
             product<Real>(Transpose::no, Transpose::no, r.rows, shape.head_dim, r.columns, Real{1}, weights.data(),
                           r.stride, value_of(shape, from, head) + r.column * stride, stride, nullptr,
@@ -124,7 +218,6 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
 
 template <class Real>
 void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_out, Real* grad_qkv) {
-    const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t tokens = shape.batch.tokens;
     const std::size_t sequences = shape.batch.sequences;
     const std::size_t block = block_rows(tokens);
@@ -158,15 +251,13 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
             for (std::size_t row = 0; row < tokens; row += block) {
                 const Range r = range_of(shape, row, std::min(block, tokens - row));
                 const Real* const g = grad_out + (first_row + row) * out_stride + head * width;
-                weigh(shape, from, head, r, weights);
+                scores_of(shape, from, head, r, weights);
+                weigh(shape, r, weights);
                 gemm(Transpose::yes, Transpose::no, r.columns, width, r.rows, Real{1}, weights, r.stride, g, out_stride,
                      Real{1}, grad_value + r.column * stride, stride);
                 gemm(Transpose::no, Transpose::yes, r.rows, r.columns, width, Real{1}, g, out_stride,
                      value + r.column * stride, stride, Real{0}, grad, r.stride);
-                for (std::size_t i = 0; i < r.rows; ++i) {
-                    kernels.softmax_reverse(r.columns, weights + i * r.stride, grad + i * r.stride);
-                }
-                const auto scale = static_cast<Real>(shape.scale);
+                const Real scale = weigh_reverse(shape, r, weights, grad);
                 gemm(Transpose::no, Transpose::no, r.rows, width, r.columns, scale, grad, r.stride,
                      key + r.column * stride, stride, Real{0}, grad_query + row * stride, stride);
                 gemm(Transpose::yes, Transpose::no, r.columns, width, r.rows, scale, grad, r.stride,

@@ -1,14 +1,17 @@
 // The heads of one attention sub-layer on a batch, forward and in reverse.
 //
-//     P_h = softmax(scale q_h k_g' under the mask),   out_h = P_h v_g,      g = h * kv_heads / heads
+//     P_h = weights of the scores q_h k_g' under the mask,   out_h = P_h v_g,      g = h * kv_heads / heads
 //
-// for each sequence by itself. Blocks of rows: a head's weights exist for one block at a time, are shown to whoever
+// for each sequence by itself. How scores become weights is the Kind of attention/attention.hpp with beta = scale: a
+// kernel of its own for softmax, attention/row_weights for all others. NaN or infinity among the scores of a row makes
+// its weights NaN. Blocks of rows: a head's weights exist for one block at a time, are shown to whoever
 // wants to see them, multiplied with the values, and overwritten. Reverse mode computes them again. Memory:
 // O(block * tokens) a thread.
 #pragma once
 
 #include <cstddef>
 
+#include "attention/attention.hpp"
 #include "model/batch.hpp"
 #include "model/taps.hpp"
 
@@ -22,11 +25,13 @@ struct HeadsShape {
     bool causal = true;
     std::size_t window = 0;  // a token sees this many tokens, itself included; 0: all. Causal alone.
     double scale = 1;
+    attention::Kind kind = attention::Kind::softmax;
 
     std::size_t stride() const { return (heads + 2 * kv_heads) * head_dim; }  // of qkv
 };
 
-// qkv: [rows, queries | keys | values]; out: [rows, heads*head_dim]. Taps get the weights as blocks.L.attn.pattern.
+// qkv: [rows, queries | keys | values]; out: [rows, heads*head_dim]. Taps get the scores, times the scale, as
+// blocks.L.attn.scores and the weights as blocks.L.attn.pattern.
 template <class Real>
 void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t layer, const Taps<Real>& taps);
 

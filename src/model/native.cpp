@@ -56,6 +56,7 @@ Json architecture_json(const Architecture& a) {
     visit_flags(a, put);
     visit_numbers(a, put);
     json["norm"] = a.norm;
+    json["attention"] = attention::name(a.attention_kind);
     json["activation"] = a.activation == Activation::gelu_tanh ? "gelu_new" : name(a.activation);
     json["windows"] = a.windows;
     return json;
@@ -71,6 +72,12 @@ Architecture read_native(const ConfigReader& config, const HasTensor&) {
     visit_flags(a, [&config](const char* key, bool& value) { value = config.flag(key, value); });
     visit_numbers(a, [&config](const char* key, double& value) { value = config.number(key, value); });
     a.norm = config.text("norm", a.norm);
+    const std::string kind = config.text("attention", attention::name(a.attention_kind));
+    const std::vector<std::string> kinds = attention::kind_names();
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+        config.fail("attention", fmt::format("one of {}", fmt::join(kinds, ", ")));
+    }
+    a.attention_kind = attention::kind_from_name(kind);
     a.activation = activation_of(config, "activation", "gelu_new");
     const auto windows = config.json().find("windows");
     if (windows != config.json().end()) {

@@ -40,6 +40,8 @@ Pass<Real>::Pass(const Model<Real>& model, Batch batch, Keep keep)
       rows_(batch.rows()),
       keep_(keep),
       sub_layers_(model, batch),
+      edits_(model.architecture().layers),
+      blocks_(model.program(), scheme::SubLayers::attention_and_ffn, batch.rows(), model.architecture().dim),
       step_(model.program(), scheme::SubLayers::attention_and_ffn, batch.rows(), model.architecture().dim) {
     check_length(architecture_, batch.tokens);
     if (batch.sequences == 0) {
@@ -124,8 +126,66 @@ void Pass<Real>::embed(Real* out) const {
 }
 
 template <class Real>
-void Pass<Real>::show(Site site, std::size_t layer, const Real* data, const Taps<Real>& taps) const {
-    taps.show(site, layer, rows_, architecture_.dim, data, architecture_.dim);
+void Pass<Real>::edit(const std::vector<Edit>& edits) {
+    std::vector<BlockEdits> result(architecture_.layers);
+    for (const Edit& edit : edits) {
+        if (edit.layer >= result.size()) {
+            throw Error(ErrorKind::usage, "model.edit", fmt::format("block {}", edit.layer),
+                        fmt::format("a block from 0 to {}", result.size() - 1));
+        }
+        BlockEdits& block = result[edit.layer];
+        switch (edit.what) {
+            case Edit::What::block:
+                if (edit.factor != 0) {
+                    throw Error(ErrorKind::usage, "model.edit", fmt::format("a block times {}", edit.factor),
+                                "a block that is left out", "scale its two branches");
+                }
+                block.dropped = true;
+                break;
+            case Edit::What::attention:
+                block.factors.attention = edit.factor;
+                break;
+            case Edit::What::feed_forward:
+                block.factors.feed_forward = edit.factor;
+                break;
+        }
+    }
+    edits_ = std::move(result);
+}
+
+template <class Real>
+void Pass<Real>::show(Site site, std::size_t layer, const Real* data, const Taps<Real>& taps,
+                      std::size_t stream) const {
+    taps.show(site, layer, rows_, architecture_.dim, data, architecture_.dim, model_.program().stream_name(stream));
+}
+
+template <class Real>
+void Pass<Real>::show_streams(Site site, std::size_t layer, const std::vector<std::vector<Real>>& streams,
+                              const Taps<Real>& taps) const {
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        show(site, layer, streams[i].data(), taps, i);
+    }
+}
+
+template <class Real>
+void Pass<Real>::show_contribution(std::size_t layer, const scheme::Contribution& contribution, const Real* rows,
+                                   const Taps<Real>& taps) const {
+    const bool is_attention = contribution.sub_layer == scheme::SubLayer::attention;
+    show(is_attention ? Site::attn_added : Site::ffn_added, layer, rows, taps, contribution.stream);
+}
+
+template <class Real>
+bool Pass<Real>::wants_contributions(std::size_t layer, const Taps<Real>& taps) const {
+    return taps.wants_any_stream(Site::attn_added, layer) || taps.wants_any_stream(Site::ffn_added, layer);
+}
+
+template <class Real>
+void Pass<Real>::check_streams(const Taps<Real>& taps) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < model_.program().stream_count(); ++i) {
+        names.push_back(model_.program().stream_name(i));
+    }
+    taps.check_streams(names);
 }
 
 template <class Real>
@@ -141,6 +201,7 @@ void Pass<Real>::forward(std::span<const std::int32_t> ids, const Taps<Real>& ta
                         "the vocabulary of this model is smaller");
         }
     }
+    check_streams(taps);
     ids_.assign(ids.begin(), ids.end());
     const std::size_t dim = architecture_.dim;
     std::vector<Real> x0(rows_ * dim);
@@ -166,13 +227,19 @@ void Pass<Real>::run_blocks(const Taps<Real>& taps) {
     const Layout& layout = model_.layout();
     for (std::size_t l = 0; l < architecture_.layers; ++l) {
         const BlockLayout& block = layout.blocks[l];
-        step_.layer(
-            environment(l), state_,
-            [&](scheme::SubLayer sub_layer, const Real* in, Real* out) {
-                sub_layers_.forward(l, sub_layer, in, out, room_, false, taps);
-            },
-            block_parameters(block.norms, block.learned));
-        show(Site::resid, l, state_.streams[0].data(), taps);
+        const auto send = [&](const scheme::Contribution& contribution, const Real* rows) {
+            show_contribution(l, contribution, rows, taps);
+        };
+        const scheme::ContributionSink<Real> sink(send);
+        if (!edits_[l].dropped) {
+            blocks_.layer(environment(l), state_,
+                          [&](scheme::SubLayer sub_layer, const Real* in, Real* out) {
+                              sub_layers_.forward(l, sub_layer, in, out, room_, false, taps);
+                          },
+                          block_parameters(block.norms, block.learned),
+                          {edits_[l].factors, wants_contributions(l, taps) ? &sink : nullptr});
+        }
+        show_streams(Site::resid, l, state_.streams, taps);
     }
     step_.readout(environment(architecture_.layers - 1), state_, readout_,
                   block_parameters(layout.readout_norms, layout.readout_learned));

@@ -22,9 +22,11 @@
 #include <vector>
 
 #include "model/batch.hpp"
+#include "model/edit.hpp"
 #include "model/model.hpp"
 #include "model/sub_layers.hpp"
 #include "model/taps.hpp"
+#include "scheme/branch_step.hpp"
 #include "scheme/reverse.hpp"
 #include "scheme/rows.hpp"
 
@@ -54,6 +56,9 @@ class Pass {
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
 
+    // From now on; an empty list undoes them. Error(usage) for a block that is not there, or a factor on a whole block.
+    void edit(const std::vector<Edit>& edits);
+
     // ids: [sequences, tokens], each below the vocabulary's size; otherwise Error(input).
     void forward(std::span<const std::int32_t> ids, const Taps<Real>& taps = {});
 
@@ -72,7 +77,11 @@ class Pass {
                              const Taps<Real>& taps = {});
 
   private:
-    struct Tape;  // one block in reverse mode
+    struct Tape;         // one block in reverse mode
+    struct BlockEdits {  // of one block
+        bool dropped = false;
+        scheme::BranchFactors factors;
+    };
 
     scheme::Environment environment(std::size_t layer) const;
     scheme::BlockParameters<Real> block_parameters(const std::vector<NormPlace>& norms,
@@ -86,7 +95,13 @@ class Pass {
     void add_norms(const std::vector<NormPlace>& places, const std::vector<int>& learned,
                    const scheme::BlockGradients& from, Parameters<Real>& gradients) const;
     std::vector<const Real*> inputs(std::size_t layer) const;
-    void show(Site site, std::size_t layer, const Real* data, const Taps<Real>& taps) const;
+    void show(Site site, std::size_t layer, const Real* data, const Taps<Real>& taps, std::size_t stream = 0) const;
+    void show_streams(Site site, std::size_t layer, const std::vector<std::vector<Real>>& streams,
+                      const Taps<Real>& taps) const;
+    void show_contribution(std::size_t layer, const scheme::Contribution& contribution, const Real* rows,
+                           const Taps<Real>& taps) const;
+    bool wants_contributions(std::size_t layer, const Taps<Real>& taps) const;
+    void check_streams(const Taps<Real>& taps) const;
 
     const Model<Real>& model_;
     const Architecture& architecture_;
@@ -95,7 +110,9 @@ class Pass {
     Keep keep_;
     std::vector<std::int32_t> ids_;
     SubLayerRunner<Real> sub_layers_;
-    scheme::RowStep<Real> step_;
+    std::vector<BlockEdits> edits_;  // by block
+    scheme::BranchStep<Real> blocks_;
+    scheme::RowStep<Real> step_;                        // for the readout
     scheme::State<Real> state_;                         // Keep::nothing
     CallRoom<Real> room_;                               // Keep::nothing
     std::vector<Real> embedding_;                       // Keep other than nothing

@@ -19,6 +19,10 @@ std::vector<const Real*> Pass<Real>::inputs(std::size_t layer) const {
 template <class Real>
 void Pass<Real>::record(Tape& tape, std::size_t layer, const std::vector<Real*>& out, const Taps<Real>& taps) {
     const BlockLayout& block = model_.layout().blocks[layer];
+    const auto send = [&](const scheme::Contribution& contribution, const Real* rows) {
+        show_contribution(layer, contribution, rows, taps);
+    };
+    const scheme::ContributionSink<Real> sink(send);
     std::size_t call = 0;
     tape.step.forward(environment(layer), inputs(layer), embedding_.data(), out,
                       block_parameters(block.norms, block.learned),
@@ -27,7 +31,8 @@ void Pass<Real>::record(Tape& tape, std::size_t layer, const std::vector<Real*>&
                               tape.calls.emplace_back();
                           }
                           sub_layers_.forward(layer, sub_layer, in, to, tape.calls[call++], true, taps);
-                      });
+                      },
+                      {edits_[layer].factors, wants_contributions(layer, taps) ? &sink : nullptr});
 }
 
 template <class Real>
@@ -41,8 +46,12 @@ void Pass<Real>::record_blocks(const Taps<Real>& taps) {
         for (std::vector<Real>& stream : kept_[l + 1]) {
             out.push_back(stream.data());
         }
-        record(*tapes_[keep_ == Keep::everything ? l : 0], l, out, taps);
-        show(Site::resid, l, kept_[l + 1][0].data(), taps);
+        if (edits_[l].dropped) {
+            kept_[l + 1] = kept_[l];
+        } else {
+            record(*tapes_[keep_ == Keep::everything ? l : 0], l, out, taps);
+        }
+        show_streams(Site::resid, l, kept_[l + 1], taps);
     }
     readout_.resize(rows_ * architecture_.dim);
     readout_tape_->forward(environment(architecture_.layers - 1), inputs(architecture_.layers), embedding_.data(),
@@ -76,6 +85,7 @@ void Pass<Real>::add_norms(const std::vector<NormPlace>& places, const std::vect
 template <class Real>
 void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps) {
     assert(keep_ != Keep::nothing && !embedding_.empty() && "backward without a forward that keeps");
+    check_streams(taps);
     const Layout& layout = model_.layout();
     const std::size_t numbers = rows_ * architecture_.dim;
     const std::size_t streams = kept_[0].size();
@@ -100,7 +110,10 @@ void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients,
                             });
     add_norms(layout.readout_norms, layout.readout_learned, readout_gradients, gradients);
     for (std::size_t l = architecture_.layers; l-- > 0;) {
-        show(Site::grad, l, above[0].data(), taps);
+        show_streams(Site::grad, l, above, taps);
+        if (edits_[l].dropped) {
+            continue;
+        }
         Tape& tape = *tapes_[keep_ == Keep::everything ? l : 0];
         if (keep_ == Keep::inputs) {
             record(tape, l, pointers(unused), {});

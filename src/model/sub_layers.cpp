@@ -42,7 +42,7 @@ SubLayerRunner<Real>::SubLayerRunner(const Model<Real>& model, Batch batch)
 template <class Real>
 HeadsShape SubLayerRunner<Real>::heads(std::size_t layer) const {
     const Architecture& a = model_.architecture();
-    return {batch_, a.heads, a.kv_heads, a.head_dim, a.causal, a.window(layer), a.score_scale(layer)};
+    return {batch_, a.heads, a.kv_heads, a.head_dim, a.causal, a.window(layer), a.score_scale(layer), a.attention_kind};
 }
 
 template <class Real>

@@ -21,14 +21,22 @@ ReverseStep<Real>::ReverseStep(const Program& program, SubLayers sub_layers, std
 template <class Real>
 void ReverseStep<Real>::forward(const Environment& env, const std::vector<const Real*>& streams, const Real* embedding,
                                 const std::vector<Real*>& out, const BlockParameters<Real>& parameters,
-                                SubLayerFunction<Real> f) {
+                                SubLayerFunction<Real> f, const Branches<Real>& branches) {
     const std::vector<bool> decisions = program_.decide(env);
-    if (machine_.empty() || decisions != decisions_) {
+    const bool shows = branches.sink != nullptr;
+    if (machine_.empty() || decisions != decisions_ || branches.factors != factors_ || shows != shows_) {
         decisions_ = decisions;
+        factors_ = branches.factors;
+        shows_ = shows;
+        BranchedCode lowered;
+        if (part_ == ReversePart::block) {
+            lowered = lower_branches(program_, sub_layers_, decisions, factors_, shows);
+        } else {
+            lowered.code = lower_readout(program_, decisions);
+        }
+        shown_ = std::move(lowered.shown);
         machine_.clear();
-        machine_.emplace_back(part_ == ReversePart::block ? lower_block(program_, sub_layers_, decisions)
-                                                          : lower_readout(program_, decisions),
-                              rows_, dim_, dim_);
+        machine_.emplace_back(std::move(lowered.code), rows_, dim_, dim_);
         coefficient_learned_.clear();
         for (const ExpressionPtr& coefficient : machine_[0].code().coefficients) {
             coefficient_learned_.push_back(has_learned(*coefficient));
@@ -47,8 +55,10 @@ void ReverseStep<Real>::forward(const Environment& env, const std::vector<const 
     for (Real* target : out) {
         targets.push_back({target, nullptr});
     }
+    contribution_rows_.add_targets(shown_, rows_ * dim_, targets);
     machine.prepare(env, Run::record, learned_, false);
     machine.run(streams_, embedding, targets, norms_, f);
+    contribution_rows_.send(shown_, branches.sink);
 }
 
 template <class Real>

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "scheme/branch_step.hpp"
 #include "scheme/row_machine.hpp"
 
 namespace flyball::scheme {
@@ -42,7 +43,8 @@ class ReverseStep {
     // streams, embedding: [rows, dim] each; they must stay as they are until backward() is done. out may not alias
     // them.
     void forward(const Environment& env, const std::vector<const Real*>& streams, const Real* embedding,
-                 const std::vector<Real*>& out, const BlockParameters<Real>& parameters, SubLayerFunction<Real> f);
+                 const std::vector<Real*>& out, const BlockParameters<Real>& parameters, SubLayerFunction<Real> f,
+                 const Branches<Real>& branches = {});
 
     // From the gradients of the outputs to those of the inputs. grad_streams are overwritten; grad_embedding (may be
     // null) and `gradients` are added to. An empty `gradients` is given its shape.
@@ -72,7 +74,11 @@ class ReverseStep {
     std::size_t dim_;
     ReversePart part_;
     std::vector<bool> decisions_;
-    std::vector<RowMachine<Real>> machine_;  // empty or one: rebuilt when a condition changes
+    BranchFactors factors_;
+    std::vector<Contribution> shown_;
+    bool shows_ = false;
+    std::vector<RowMachine<Real>> machine_;  // empty or one: rebuilt when a condition or the branches change
+    ContributionRows<Real> contribution_rows_;
     std::vector<bool> coefficient_learned_;
     Environment env_;
     std::vector<RowPart<Real>> streams_;

@@ -103,6 +103,19 @@ TEST(Reverse, IsTheDerivativeForEveryActivationAndMask) {
     }
 }
 
+TEST(Reverse, IsTheDerivativeForEveryKindOfAttention) {
+    for (const std::string& kind : attention::kind_names()) {
+        Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+        a.attention_kind = attention::kind_from_name(kind);
+        expect_derivative(tiny_model<double>(a, 5), Keep::everything, kind);
+        a.causal = false;
+        expect_derivative(tiny_model<double>(a, 6), Keep::inputs, kind + " without a mask", Problem::of_two());
+        Architecture llama = tiny_llama(a.equation);
+        llama.attention_kind = a.attention_kind;
+        expect_derivative(tiny_model<double>(llama, 7), Keep::inputs, kind + " llama");
+    }
+}
+
 TEST(Reverse, IsTheDerivativeForABatch) {
     for (const std::string equation :
          {"x + dt*norm(f(norm(x))) | norm(x)", "norm(x + dt*f(x))", "x + a*dt*f(norm(x))/n | norm(x) where ~a = 0.7"}) {

@@ -48,6 +48,15 @@ KNOWN = [
      "product * one_minus_cosine(row.square[k]))) / n;", "product * one_minus_cosine(row.square[k]))) / m;"),
     ("tie-counts-the-token-itself", "src/attention/own_frame.cpp",
      "tie += k != j && group_[k] == group_[j] ?", "tie += group_[k] == group_[j] ?"),
+    ("sparsemax-gradient-of-all", "src/attention/row_weights.cpp",
+     "return weight > 0 ? 1.0 : 0.0;", "return 1.0;"),
+    ("entmax-gradient-by-weights", "src/attention/row_weights.cpp",
+     "{ return std::sqrt(weight); }", "{ return weight; }"),
+    ("ssmax-gradient-without-logarithm", "src/attention/row_weights.cpp",
+     "return softmax_reverse(std::log(static_cast<double>(allowed)) * beta, allowed, weights, grad);",
+     "return softmax_reverse(beta, allowed, weights, grad);"),
+    ("sigmoid-gradient-of-exponential", "src/attention/row_weights.cpp",
+     "grad[k] *= beta * weights[k] * (1 - weights[k]);", "grad[k] *= beta * weights[k];"),
 ]
 
 # Written by someone who had not seen the tests.

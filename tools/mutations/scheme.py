@@ -43,6 +43,18 @@ KNOWN = [
      ".eps = 1e-5,", ".eps = 1e-6,"),
     ("power-left-associative", "src/scheme/printer.cpp",
      "print_at(a, primary_level), print_at(b, sign_level)", "print_at(a, power_level), print_at(b, sign_level)"),
+    ("branch-ends-at-its-norm", "src/scheme/branches.cpp",
+     "branch[index(instruction.out)] = branch[index(instruction.in)];", "branch[index(instruction.out)] = false;"),
+    ("branch-scaled-once", "src/scheme/branches.cpp",
+     "if (factor == 1) {", "if (factor == 1 || contribution.stream > 0) {"),
+    ("contribution-of-the-first-stream", "src/scheme/branches.cpp",
+     "contribution.stream = stream_of(code, instruction.out);", "contribution.stream = 0;"),
+    ("contribution-is-the-whole-sum", "src/scheme/branches.cpp",
+     "std::vector<Term> terms = contribution.terms;",
+     "std::vector<Term> terms = contribution.instruction < 0 ? contribution.terms : code.instructions[index(contribution.instruction)].terms;"),
+    ("recorded-branches-unscaled", "src/scheme/reverse.cpp",
+     "lower_branches(program_, sub_layers_, decisions, factors_, shows)",
+     "lower_branches(program_, sub_layers_, decisions, BranchFactors{}, shows)"),
 ]
 
 # Written by someone who had not seen the tests.

@@ -1,0 +1,274 @@
+// What taps show beside the stream x, and what edits change: against equations written out.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "../core/support.hpp"
+#include "model/pass.hpp"
+#include "scheme/catalogue.hpp"
+#include "support.hpp"
+#include "tiny.hpp"
+
+namespace flyball::model::test {
+namespace {
+
+using Tensors = std::map<std::string, std::vector<double>>;
+
+Tensors run(const Model<double>& model, const std::vector<std::string>& names, const std::vector<Edit>& edits = {},
+            Keep keep = Keep::nothing) {
+    Tensors seen;
+    Taps<double> taps;
+    for (const std::string& name : names) {
+        taps.add(name, [&seen](const TapView<double>& view) {
+            EXPECT_TRUE(
+                seen.emplace(view.name(), std::vector<double>(view.data, view.data + view.rows * view.columns)).second)
+                << view.name() << " came twice";
+        });
+    }
+    Pass<double> pass(model, tiny_ids.size(), keep);
+    pass.edit(edits);
+    pass.forward(tiny_ids, taps);
+    seen["readout"] = pass.readout();
+    return seen;
+}
+
+std::vector<double> sum(const std::vector<double>& a, const std::vector<double>& b, double factor = 1) {
+    std::vector<double> out = a;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] += factor * b[i];
+    }
+    return out;
+}
+
+const std::vector<std::string> everything = {"embed", "blocks.*.resid.*", "blocks.*.attn.added.*",
+                                             "blocks.*.ffn.added.*"};
+
+// Between blocks, in an equation that only ever adds, the stream gains what the branches add.
+TEST(Taps, AStreamGainsWhatItsBranchesAdd) {
+    for (const std::string equation : {"x + dt*f(norm(x)) | norm(x)", "x + dt*norm(f(norm(x))) | norm(x)",
+                                       "x + a*dt*norm(f(x)) | norm(x) where ~a[d] = 0.3"}) {
+        for (const Keep keep : {Keep::nothing, Keep::inputs}) {
+            Architecture a = tiny_architecture(equation);
+            a.dt = 0.5;
+            const Tensors seen = run(tiny_model<double>(a, 5), everything, {}, keep);
+            std::vector<double> x = seen.at("embed");
+            for (std::size_t l = 0; l < a.layers; ++l) {
+                const std::string block = "blocks." + std::to_string(l);
+                x = sum(sum(x, seen.at(block + ".attn.added")), seen.at(block + ".ffn.added"));
+                EXPECT_LE(distance(x, seen.at(block + ".resid")), 1e-13) << equation;
+                x = seen.at(block + ".resid");
+            }
+        }
+    }
+}
+
+TEST(Taps, EveryStreamIsSeenAndEachSumHasItsContribution) {
+    const Architecture a = tiny_architecture("o = f(x); x = norm(x + 0.5*o); y = y + 0.25*o | x + norm(y)");
+    const Tensors seen = run(tiny_model<double>(a, 6), everything);
+    const auto& y0 = seen.at("embed");
+    const auto& attention = seen.at("blocks.0.attn.added.y");
+    const auto& ffn = seen.at("blocks.0.ffn.added.y");
+    EXPECT_LE(distance(sum(sum(y0, attention), ffn), seen.at("blocks.0.resid.y")), 1e-13);
+    EXPECT_LE(distance(seen.at("blocks.0.attn.added"), sum(attention, attention)), 1e-13) << "0.5*o against 0.25*o";
+    EXPECT_NE(seen.at("blocks.0.resid"), seen.at("blocks.0.resid.y"));
+    EXPECT_EQ(run(tiny_model<double>(a, 6), {"blocks.*.resid"}).count("blocks.0.resid.y"), 0U) << "x unless asked";
+}
+
+TEST(Taps, OutputNormsAndCoefficientsAreInWhatIsAdded) {
+    // nGPT: unit((1 - 0.3) x + 0.3 unit(f(x))); what is added has length 0.3.
+    const Tensors seen =
+        run(tiny_model<double>(tiny_architecture("unit(x + dt*0.3*(unit(f(x)) - x))"), 7), {"blocks.*.attn.added"});
+    const std::vector<double>& added = seen.at("blocks.2.attn.added");
+    for (std::size_t i = 0; i < tiny_ids.size(); ++i) {
+        double square = 0;
+        for (std::size_t k = 0; k < 8; ++k) {
+            square += added[i * 8 + k] * added[i * 8 + k];
+        }
+        EXPECT_NEAR(std::sqrt(square), 0.3, 1e-12);
+    }
+}
+
+TEST(Taps, ScoresBecomeThePattern) {
+    for (const std::string& name : attention::kind_names()) {
+        Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+        a.attention_kind = attention::kind_from_name(name);
+        std::vector<double> scores;
+        std::vector<double> pattern;
+        std::vector<double> plain;
+        const auto keep = [](std::vector<double>& to) {
+            return [&to](const TapView<double>& view) {
+                for (std::size_t i = 0; view.head == 1 && i < view.rows; ++i) {
+                    to.insert(to.end(), view.row(i), view.row(i) + view.columns);
+                }
+            };
+        };
+        Taps<double> taps;
+        taps.add("blocks.1.attn.scores", keep(scores));
+        taps.add("blocks.1.attn.pattern", keep(pattern));
+        const Model<double> model = tiny_model<double>(a, 8);
+        Pass<double> pass(model, tiny_ids.size());
+        pass.forward(tiny_ids, taps);
+        Taps<double> alone;
+        alone.add("blocks.1.attn.pattern", keep(plain));
+        pass.forward(tiny_ids, alone);
+        EXPECT_EQ(pattern, plain) << "looking changes nothing";
+        ASSERT_EQ(scores.size(), pattern.size());
+        ASSERT_EQ(scores.size(), tiny_ids.size() * tiny_ids.size());
+        for (std::size_t i = 0; i < tiny_ids.size(); ++i) {
+            double total = 0;
+            for (std::size_t j = 0; j < tiny_ids.size(); ++j) {
+                const bool visible = j <= i && j + 3 > i;  // a window of 3
+                EXPECT_EQ(std::isfinite(scores[i * 7 + j]), visible);
+                total += visible ? std::exp(scores[i * 7 + j]) : 0;
+            }
+            for (std::size_t j = 0; name == "softmax" && j < tiny_ids.size(); ++j) {
+                EXPECT_NEAR(pattern[i * 7 + j], std::exp(scores[i * 7 + j]) / total, 1e-12);
+            }
+        }
+    }
+}
+
+TEST(Taps, AStreamThatTheEquationLacksIsAnError) {
+    const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 1);
+    EXPECT_ERROR(run(model, {"blocks.*.resid.y"}), "a stream of the equation: x");
+    Taps<double> taps;
+    const auto nothing = [](const TapView<double>&) {};
+    EXPECT_ERROR(taps.add("blocks.*.attn.out.y", nothing), "the unknown tap");
+    EXPECT_ERROR(taps.add("blocks.*.resid.", nothing), "the unknown tap");
+}
+
+// ---- edits ---------------------------------------------------------------------------------------------------------
+
+void copy_parameters(const Model<double>& from, Model<double>& to,
+                     const std::function<std::string(std::string)>& name) {
+    for (std::size_t i = 0; i < to.layout().parameters.size(); ++i) {
+        const std::string wanted = name(to.layout().parameters[i].name);
+        bool found = false;
+        for (std::size_t j = 0; j < from.layout().parameters.size(); ++j) {
+            if (from.layout().parameters[j].name == wanted) {
+                std::copy_n(from.at(static_cast<int>(j)), to.layout().parameters[i].elements(),
+                            to.parameters()->at(static_cast<int>(i)));
+                found = true;
+            }
+        }
+        EXPECT_TRUE(found) << wanted;
+    }
+}
+
+TEST(Edits, AModelWithoutABlockIsAModelThatNeverHadIt) {
+    for (const std::string equation : {"x + dt*f(norm(x)) | norm(x)", "norm(x + dt*f(x))",
+                                       "o = f(x); x = norm(x + dt*o); y = y + dt*o | x + norm(y)"}) {
+        Architecture a = tiny_architecture(equation);
+        const Model<double> model = tiny_model<double>(a, 9);
+        a.layers = 3;
+        Model<double> shorter = tiny_model<double>(a, 10);
+        copy_parameters(model, shorter, [](std::string name) {
+            if (name.starts_with("blocks.") && name[7] > '0') {
+                ++name[7];  // blocks 1 and 2 are blocks 2 and 3 of the whole
+            }
+            return name;
+        });
+        const std::vector<double> expected = run(shorter, {}).at("readout");
+        for (const Keep keep : {Keep::nothing, Keep::inputs}) {
+            const std::vector<double> got = run(model, {}, {{1, Edit::What::block}}, keep).at("readout");
+            EXPECT_EQ(got, expected) << equation;
+            EXPECT_NE(run(model, {}, {}, keep).at("readout"), expected);
+        }
+    }
+}
+
+TEST(Edits, AFactorIsThatOfAnEquationWrittenWithIt) {
+    // {} is the place of the factor; a block program, so that attention and FFN have their own.
+    for (const std::string equation : {
+             "a = x + {}dt*norm(attn(norm(x))); x = a + dt*norm(ffn(norm(a))) | norm(x)",
+             "a = norm(x + {}dt*attn(x)); x = norm(a + dt*ffn(a))",
+             "a = unit(0.7*x + {}0.3*unit(attn(x))); x = unit(0.7*a + 0.3*unit(ffn(a)))",
+             "o = attn(x); a = norm(x + {}dt*o); p = ffn(a); x = norm(a + dt*p); y = y + {}dt*o + dt*p | x + norm(y)",
+         }) {
+        const auto with = [&equation](const std::string& factor) {
+            std::string text = equation;
+            for (std::size_t at = text.find("{}"); at != std::string::npos; at = text.find("{}")) {
+                text.replace(at, 2, factor);
+            }
+            return text;
+        };
+        Architecture a = tiny_architecture(with(""));
+        const Model<double> model = tiny_model<double>(a, 11);
+        a.equation = with("0.25*");
+        Model<double> written = tiny_model<double>(a, 12);
+        copy_parameters(model, written, [](std::string name) { return name; });
+        std::vector<Edit> edits;
+        for (std::size_t l = 0; l < a.layers; ++l) {
+            edits.push_back({l, Edit::What::attention, 0.25});
+        }
+        for (const Keep keep : {Keep::nothing, Keep::everything}) {
+            const Tensors got = run(model, everything, edits, keep);
+            const Tensors expected = run(written, everything, {}, keep);
+            for (const auto& [name, values] : expected) {
+                EXPECT_LE(distance(got.at(name), values), 1e-13) << equation << ": " << name;
+            }
+        }
+    }
+}
+
+TEST(Edits, EverySchemeOfTheCatalogueScalesWhatABranchAdds) {
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        const Model<double> model = tiny_model<double>(tiny_architecture(entry.equation), 13);
+        const Tensors whole = run(model, everything);
+        const Tensors half = run(model, everything, {{0, Edit::What::attention, 0.5}, {1, Edit::What::feed_forward}});
+        std::size_t scaled = 0;
+        for (const auto& [name, values] : whole) {
+            if (name.starts_with("blocks.0.attn.added")) {
+                EXPECT_LE(distance(half.at(name), sum(values, values, -0.5)), 1e-12) << entry.name << ": " << name;
+                ++scaled;
+            }
+            if (name.starts_with("blocks.1.ffn.added")) {
+                EXPECT_EQ(half.at(name), std::vector<double>(values.size(), 0.0)) << entry.name << ": " << name;
+                ++scaled;
+            }
+        }
+        EXPECT_GE(scaled, 2U) << entry.name;
+    }
+}
+
+TEST(Edits, GradientsAreThoseOfTheEditedModel) {
+    const std::vector<Edit> edits = {
+        {0, Edit::What::attention, 0.5}, {1, Edit::What::block}, {2, Edit::What::feed_forward, -2}};
+    Model<double> model = tiny_model<double>(tiny_architecture("x + dt*norm(f(norm(x))) | norm(x)"), 14);
+    const auto loss = [&](Parameters<double>* gradients) {
+        Pass<double> pass(model, tiny_ids.size(), Keep::inputs);
+        pass.edit(edits);
+        pass.forward(tiny_ids);
+        return gradients == nullptr ? pass.loss(next_tokens(tiny_ids))
+                                    : pass.loss_and_backward(next_tokens(tiny_ids), *gradients);
+    };
+    Parameters<double> gradients(model.layout());
+    loss(&gradients);
+    for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
+        const ParameterSpec& spec = model.layout().parameters[i];
+        double& value = model.parameters()->at(static_cast<int>(i))[0];
+        const double before = value;
+        const double step = 1e-5;
+        value = before + step;
+        const double above = loss(nullptr);
+        value = before - step;
+        const double below = loss(nullptr);
+        value = before;
+        const double measured = (above - below) / (2 * step);
+        EXPECT_NEAR(gradients.at(static_cast<int>(i))[0], measured, 1e-8 + 1e-5 * std::fabs(measured)) << spec.name;
+        if (spec.name.starts_with("blocks.1.")) {
+            EXPECT_EQ(gradients.at(static_cast<int>(i))[0], 0) << spec.name;
+        }
+    }
+}
+
+TEST(Edits, WhatCannotBeDoneIsRefused) {
+    const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 1);
+    EXPECT_ERROR(run(model, {}, {{4, Edit::What::block}}), "a block from 0 to 3");
+    EXPECT_ERROR(run(model, {}, {{1, Edit::What::block, 0.5}}), "scale its two branches");
+}
+
+}  // namespace
+}  // namespace flyball::model::test
