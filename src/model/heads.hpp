@@ -4,9 +4,10 @@
 //
 // for each sequence by itself. How scores become weights is the Kind of attention/attention.hpp with beta = scale: a
 // kernel of its own for softmax, attention/row_weights for all others. NaN or infinity among the scores of a row makes
-// its weights NaN. Blocks of rows: a head's weights exist for one block at a time, are shown to whoever
-// wants to see them, multiplied with the values, and overwritten. Reverse mode computes them again. Memory:
-// O(block * tokens) a thread.
+// its weights NaN; minus infinity is weight 0 to softmax alone.
+//
+// Blocks of rows: a head's weights exist for one block at a time, are shown to whoever wants to see them, multiplied
+// with the values, and overwritten. Reverse mode computes them again. Memory: O(block * tokens) a thread.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,8 @@ double memory_estimate(const Architecture& a, const Batch& batch, Keep keep) {
     const auto streams = static_cast<double>(8 * a.dim);
     double numbers = inside + streams;
     if (keep != Keep::nothing) {
-        numbers += static_cast<double>((a.layers + 1) * 2 * a.dim) + 2 * inside;
+        // Streams between blocks, and on the way back gradients of what is inside a block and of its registers.
+        numbers += static_cast<double>((a.layers + 1) * 2 * a.dim) + 2 * inside + static_cast<double>(24 * a.dim);
     }
     if (keep == Keep::everything) {
         numbers += static_cast<double>(a.layers) * (inside + static_cast<double>(a.ffn_dim + 6 * a.dim));
@@ -52,11 +53,12 @@ Pass<Real>::Pass(const Model<Real>& model, Batch batch, Keep keep)
     }
     const std::size_t dim = architecture_.dim;
     const std::size_t tapes = keep == Keep::everything ? architecture_.layers : 1;
+    const auto room = std::make_shared<scheme::ReverseRoom<Real>>();
     for (std::size_t i = 0; i < tapes; ++i) {
-        tapes_.push_back(std::make_unique<Tape>(model.program(), rows_, dim));
+        tapes_.push_back(std::make_unique<Tape>(model.program(), rows_, dim, room));
     }
     readout_tape_ = std::make_unique<scheme::ReverseStep<Real>>(model.program(), scheme::SubLayers::attention_and_ffn,
-                                                                rows_, dim, scheme::ReversePart::readout);
+                                                                rows_, dim, scheme::ReversePart::readout, room);
     kept_.assign(architecture_.layers + 1,
                  std::vector<std::vector<Real>>(model.program().stream_count(), std::vector<Real>(rows_ * dim)));
 }

@@ -9,8 +9,9 @@ namespace flyball::model {
 
 template <class Real>
 struct Pass<Real>::Tape {
-    Tape(const scheme::Program& program, std::size_t rows, std::size_t dim)
-        : step(program, scheme::SubLayers::attention_and_ffn, rows, dim) {}
+    Tape(const scheme::Program& program, std::size_t rows, std::size_t dim,
+         std::shared_ptr<scheme::ReverseRoom<Real>> room)
+        : step(program, scheme::SubLayers::attention_and_ffn, rows, dim, scheme::ReversePart::block, std::move(room)) {}
     scheme::ReverseStep<Real> step;
     std::deque<CallRoom<Real>> calls;  // in the order the block calls its sub-layers
 };

@@ -15,8 +15,13 @@ std::size_t index(int reg) {
 
 template <class Real>
 ReverseStep<Real>::ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim,
-                               ReversePart part)
-    : program_(program), sub_layers_(sub_layers), rows_(rows), dim_(dim), part_(part) {}
+                               ReversePart part, std::shared_ptr<ReverseRoom<Real>> room)
+    : program_(program),
+      sub_layers_(sub_layers),
+      rows_(rows),
+      dim_(dim),
+      part_(part),
+      room_(room != nullptr ? std::move(room) : std::make_shared<ReverseRoom<Real>>()) {}
 
 template <class Real>
 void ReverseStep<Real>::forward(const Environment& env, const std::vector<const Real*>& streams, const Real* embedding,
@@ -112,14 +117,14 @@ void ReverseStep<Real>::locate_gradients(std::size_t row, Real* scratch, std::si
         if (layout.placement[r] == Placement::local) {
             grad[r] = scratch + slot * block * dim_;
         } else if (layout.placement[r] == Placement::wide) {
-            grad[r] = grad_wide_[slot].data() + offset;
+            grad[r] = room_->wide[slot].data() + offset;
         }
     }
     for (std::size_t i = 0; i < code.streams_in.size(); ++i) {
-        grad[index(code.streams_in[i])] = grad_entry_[i].data() + offset;
+        grad[index(code.streams_in[i])] = room_->entry[i].data() + offset;
     }
     if (code.embedding >= 0) {
-        grad[index(code.embedding)] = grad_entry_.back().data() + offset;
+        grad[index(code.embedding)] = room_->entry[code.streams_in.size()].data() + offset;
     }
 }
 
@@ -185,8 +190,9 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
         });
     };
     const auto clear = [&](std::vector<std::vector<Real>>& buffers, std::size_t count) {
-        buffers.resize(count);
-        for (std::vector<Real>& buffer : buffers) {
+        buffers.resize(std::max(buffers.size(), count));
+        for (std::size_t i = 0; i < count; ++i) {
+            std::vector<Real>& buffer = buffers[i];
             buffer.resize(rows_ * dim_);
             for_numbers([&](std::size_t at, std::size_t size) { std::fill_n(buffer.data() + at, size, Real{0}); });
         }
@@ -198,8 +204,8 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
             }
         });
     };
-    clear(grad_wide_, index(layout.wide_slots));
-    clear(grad_entry_, code.streams_in.size() + 1);
+    clear(room_->wide, index(layout.wide_slots));
+    clear(room_->entry, code.streams_in.size() + 1);
 
     const std::size_t block = block_rows(dim_, 3 * layout.local_slots);
     const auto local_size = static_cast<std::size_t>(layout.local_slots) * block * dim_;
@@ -220,9 +226,9 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
             std::vector<Real*> grad;
             machine.locate(0, streams_, embedding_, nullptr, 0, at);
             locate_gradients(0, nullptr, 0, grad);
-            grad_call_.resize(rows_ * dim_);
-            reverse(call.sub_layer, calls, at[index(call.in)].primal, grad[index(call.out)], grad_call_.data());
-            add_to(grad_call_.data(), grad[index(call.in)]);
+            room_->call.resize(rows_ * dim_);
+            reverse(call.sub_layer, calls, at[index(call.in)].primal, grad[index(call.out)], room_->call.data());
+            add_to(room_->call.data(), grad[index(call.in)]);
         }
         parallel_slots(rows_, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
             std::vector<Real> scratch(3 * local_size);
@@ -265,11 +271,11 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
     }
     for (std::size_t i = 0; i < grad_streams.size(); ++i) {
         for_numbers([&](std::size_t at, std::size_t size) {
-            std::copy_n(grad_entry_[i].data() + at, size, grad_streams[i] + at);
+            std::copy_n(room_->entry[i].data() + at, size, grad_streams[i] + at);
         });
     }
     if (grad_embedding != nullptr) {
-        add_to(grad_entry_.back().data(), grad_embedding);
+        add_to(room_->entry[code.streams_in.size()].data(), grad_embedding);
     }
 }
 

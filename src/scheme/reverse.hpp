@@ -7,6 +7,7 @@
 // of threads. detach( ) stops here and nowhere else.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "scheme/branch_step.hpp"
@@ -34,11 +35,21 @@ struct BlockGradients {
 // What to go back through: a whole block, or the readout after the last one (which has one output).
 enum class ReversePart { block, readout };
 
+// The gradients that backward() works with. Steps that go back one after the other may share them: a deep model that
+// keeps every block would otherwise hold them as often as it has blocks.
+template <class Real>
+struct ReverseRoom {
+    std::vector<std::vector<Real>> wide;   // by wide slot
+    std::vector<std::vector<Real>> entry;  // by stream, then x0
+    std::vector<Real> call;                // what a call's reverse gave
+};
+
 template <class Real>
 class ReverseStep {
   public:
+    // Without a room the step has one of its own.
     ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim,
-                ReversePart part = ReversePart::block);
+                ReversePart part = ReversePart::block, std::shared_ptr<ReverseRoom<Real>> room = nullptr);
 
     // streams, embedding: [rows, dim] each; they must stay as they are until backward() is done. out may not alias
     // them.
@@ -85,9 +96,7 @@ class ReverseStep {
     const Real* embedding_ = nullptr;
     LearnedValues learned_;
     std::vector<RowMap<Real>> norms_;
-    std::vector<std::vector<Real>> grad_wide_;   // by wide slot
-    std::vector<std::vector<Real>> grad_entry_;  // by stream, then x0
-    std::vector<Real> grad_call_;                // what a call's reverse gave
+    std::shared_ptr<ReverseRoom<Real>> room_;
 };
 
 extern template class ReverseStep<float>;

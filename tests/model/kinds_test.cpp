@@ -87,6 +87,10 @@ TEST(Kinds, SpoiltScoresMakeTheRowNaNAndSortNothing) {
         attend(shape, qkv.data(), out.data(), 0, Taps<double>());
         EXPECT_TRUE(std::isfinite(out[0])) << name;
         EXPECT_TRUE(std::isnan(out[1]) && std::isnan(out[2])) << name;
+        const std::vector<double> endless = {1, 1, 1, 1, -INFINITY, 1, 1, 1, 1};
+        attend(shape, endless.data(), out.data(), 0, Taps<double>());
+        EXPECT_TRUE(std::isfinite(out[0])) << name;
+        EXPECT_EQ(std::isnan(out[2]), shape.kind != attention::Kind::softmax) << name;
     }
 }
 

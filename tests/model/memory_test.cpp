@@ -72,5 +72,28 @@ TEST(Memory, AForwardOfGpt2SizeWithAllStatisticsTakesLessThan300MegabytesBeyondT
     EXPECT_LT(taken[1] - taken[0], 20) << "blocks share their room";
 }
 
+TEST(Memory, AStepOfABatchTakesWhatIsEstimated) {
+    if (sanitized || !reset_peak()) {
+        GTEST_SKIP() << "needs a kernel that lets a process reset its peak, and no sanitizer's own memory";
+    }
+    Architecture a = gpt2_small(6);
+    a.vocab = 500;
+    const Model<float> model = Model<float>::random(a, 1);
+    Parameters<float> gradients(model.layout());
+    const Batch batch(4, 128);
+    const std::vector<std::int32_t> ids(batch.rows(), 11);
+    for (const Keep keep : {Keep::inputs, Keep::everything}) {
+        const double before = megabytes("VmRSS");
+        ASSERT_TRUE(reset_peak());
+        Pass<float> pass(model, batch, keep);
+        pass.forward(ids);
+        EXPECT_TRUE(std::isfinite(pass.loss_and_backward(next_tokens(ids, batch.sequences), gradients)));
+        const double taken = megabytes("VmHWM") - before;
+        const double estimate = memory_estimate(a, batch, keep) / (1 << 20);
+        EXPECT_LT(taken, estimate);
+        EXPECT_GT(taken, (estimate - 61) / 2) << "61 MB are a constant for logits and threads";
+    }
+}
+
 }  // namespace
 }  // namespace flyball::model::test
