@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
 #include "theory/theory.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/system.hpp"
 #include "core/random.hpp"
 #include "scheme/catalogue.hpp"

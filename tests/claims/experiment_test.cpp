@@ -5,6 +5,7 @@
 
 #include "claims/dynamics_table.hpp"
 #include "claims/experiment.hpp"
+#include "claims/groups.hpp"
 #include "claims/paper.hpp"
 #include "claims/system.hpp"
 

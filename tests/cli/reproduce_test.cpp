@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "claims/claim.hpp"
+#include "claims/groups.hpp"
 #include "core/config.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
