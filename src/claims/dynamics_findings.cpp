@@ -8,7 +8,6 @@
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
 #include "claims/paper.hpp"
-#include "claims/system.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
