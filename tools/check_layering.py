@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "core": [],
     "scheme": ["core"],
     "attention": ["core"],
-    "report": ["core"],
+    "report": ["measure"],
     "measure": ["core"],
     "record": ["core"],
     "dynamics": ["scheme", "attention", "measure", "record"],

@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/unreachable.hpp"
+#include "model/locate.hpp"
 
 namespace flyball::claims {
 
 namespace {
 
-constexpr Verdict verdicts[] = {Verdict::holds, Verdict::holds_corrected, Verdict::fails, Verdict::not_tested};
+constexpr Verdict verdicts[] = {Verdict::holds, Verdict::holds_corrected, Verdict::fails, Verdict::not_tested,
+                                Verdict::skipped};
 
 }  // namespace
 
@@ -25,8 +29,10 @@ const char* name(Verdict verdict) {
             return "fails";
         case Verdict::not_tested:
             return "not-tested";
+        case Verdict::skipped:
+            return "skipped";
     }
-    return "";
+    unreachable();
 }
 
 Verdict verdict_from_name(std::string_view text) {
@@ -36,7 +42,7 @@ Verdict verdict_from_name(std::string_view text) {
         }
     }
     throw Error(ErrorKind::input, "claims.verdict", flyball::quoted(text),
-                "holds, holds-corrected, fails or not-tested");
+                "holds, holds-corrected, fails, not-tested or skipped");
 }
 
 Verdict verdict_of(bool as_stated) {
@@ -47,11 +53,30 @@ Verdict verdict_of(bool as_stated, bool as_corrected) {
     return as_stated ? Verdict::holds : as_corrected ? Verdict::holds_corrected : Verdict::fails;
 }
 
+Need checkpoint_need(const std::string& model) {
+    return {fmt::format("the checkpoint {}", model), fmt::format("huggingface-cli download {}", model), [model] {
+                try {
+                    model::locate(model);
+                    return true;
+                } catch (const Error&) {  // says why, to someone who asked for the model by name
+                    return false;
+                }
+            }};
+}
+
+Need file_need(const std::string& path, const std::string& how) {
+    return {fmt::format("the file {}", path), how, [path] {
+                std::error_code ignored;
+                return std::filesystem::is_regular_file(path, ignored);
+            }};
+}
+
 std::string text_of(const Value& value) {
     if (const auto* number = std::get_if<double>(&value)) {
         return fmt::format("{:.6g}", *number);
     }
-    return std::get<std::string>(value);
+    const auto* words = std::get_if<std::string>(&value);
+    return words != nullptr ? *words : "";
 }
 
 std::string markdown(const std::string& text) {
@@ -81,22 +106,6 @@ Context Context::part(double begin, double end) const {
         inner.progress = [outer = progress, begin, end](double share) { outer(begin + (end - begin) * share); };
     }
     return inner;
-}
-
-std::string summary(const std::vector<Judged>& claims) {
-    const auto count = [&](auto matches) { return std::count_if(claims.begin(), claims.end(), matches); };
-    const char* words[] = {"hold", "hold corrected", "fail", "not tested"};
-    std::string text = fmt::format("{} claim{}: ", claims.size(), claims.size() == 1 ? "" : "s");
-    bool first = true;
-    for (std::size_t i = 0; i < std::size(verdicts); ++i) {
-        const auto found = count([&](const Judged& claim) { return claim.verdict == verdicts[i]; });
-        if (found > 0) {
-            text += fmt::format("{}{} {}", first ? "" : ", ", found, words[i]);
-            first = false;
-        }
-    }
-    const auto differ = count([](const Judged& claim) { return claim.verdict != claim.expected; });
-    return text + (differ == 0 ? "; all as recorded" : fmt::format("; {} not as recorded", differ));
 }
 
 }  // namespace flyball::claims

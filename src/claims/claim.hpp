@@ -9,13 +9,15 @@
 //     holds-corrected   it does not, and agrees with the corrected statement that the claim's note gives
 //     fails             neither
 //     not-tested        there is no experiment, and the note says why
+//     skipped           the experiment needs something that is not on this machine; the note says what, and how to get
+//     it
 //
 // A claim that could not fail would say nothing. So every number that a verdict rests on is asked for with
 // Context::predict, and tests/claims/planted_test.cpp puts the nearest wrong statement in its place (a factor, another
 // exponent, a missing term): each claim has at least one that must flip its verdict, at the sizes of a quick run.
 //
 // Quick and full runs differ in sizes, seeds and grids, never in what is compared. Statistical claims fix the seed.
-// Not here: printing and files (cli/reproduce_*).
+// Not here: the list of all claims (groups.hpp), running them (judge.hpp), what is shown of them (documents.hpp).
 #pragma once
 
 #include <atomic>
@@ -30,7 +32,7 @@
 
 namespace flyball::claims {
 
-enum class Verdict { holds, holds_corrected, fails, not_tested };
+enum class Verdict { holds, holds_corrected, fails, not_tested, skipped };
 const char* name(Verdict verdict);
 Verdict verdict_from_name(std::string_view name);  // Error(input) for anything else
 
@@ -38,8 +40,8 @@ Verdict verdict_from_name(std::string_view name);  // Error(input) for anything 
 Verdict verdict_of(bool as_stated);
 Verdict verdict_of(bool as_stated, bool as_corrected);
 
-// A number where the quantity is one number, otherwise a few words.
-using Value = std::variant<double, std::string>;
+// A number where the quantity is one number, otherwise a few words; nothing where nothing was run.
+using Value = std::variant<std::monostate, double, std::string>;
 std::string text_of(const Value& value);
 std::string markdown(const std::string& text);  // for a cell of a table
 
@@ -80,25 +82,25 @@ struct Context {
     Context part(double begin, double end) const;
 };
 
+// Something that an experiment cannot do without and the program does not bring: a checkpoint, a text.
+struct Need {
+    std::string what;  // "the checkpoint openai-community/gpt2"
+    std::string how;   // to get it
+    std::function<bool()> there;
+};
+Need checkpoint_need(const std::string& model);                   // a folder or an id, as model/locate.hpp finds it
+Need file_need(const std::string& path, const std::string& how);  // a regular file
+
 struct Claim {
-    std::string id;         // kebab-case, begins with its paper's group
+    std::string id;         // kebab-case, begins with its group's name
     std::string statement;  // one sentence
     std::string source;     // theorem, table, figure; or "finding"
     Verdict expected = Verdict::holds;
-    std::string note;  // what is true instead, or what to know; may be empty
-    std::function<Measurement(const Context&)> experiment;
-    double cost = 1;  // about how many seconds a full run takes where that is many: the longest are begun first
+    std::string note;                                       // what is true instead, or what to know; may be empty
+    std::function<Measurement(const Context&)> experiment;  // none: not tested, and the note says why
+    double cost = 1;     // about how many seconds a full run takes where that is many: the longest are begun first
+    bool alone = false;  // runs while no other claim does, with all threads for itself
+    std::vector<Need> needs = {};  // skipped when one of them is not there
 };
-
-// All claims of a group, or of all groups for "all", in the order of the paper. Error(usage) for an unknown group.
-std::vector<Claim> ledger(std::string_view group = "all");
-std::vector<std::string> ledger_groups();
-
-// "31 claims: 26 hold, 3 hold corrected, 2 fail; all as recorded".
-struct Judged {
-    Verdict expected = Verdict::holds;
-    Verdict verdict = Verdict::not_tested;
-};
-std::string summary(const std::vector<Judged>& claims);
 
 }  // namespace flyball::claims

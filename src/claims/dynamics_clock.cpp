@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
-#include "claims/system.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -65,6 +64,11 @@ double late(const CausalCase& which) {
     return which.clock == log_time ? end - std::log(20) : end - 0.3 * (end - which.clock(0));
 }
 
+// log(1 - cos) of the first token and another one.
+double log_distance(const std::vector<double>& theta, std::size_t dim, std::size_t other) {
+    return std::log(measure::squared_distance(theta.data(), theta.data() + other * dim, dim) / 2);
+}
+
 // The slope of log(1 - cos) of the first two tokens. (Of others a slow mode is left over for a long time.)
 Line random_start_slope(const CausalCase& which, const Context& context, std::size_t seed) {
     const dynamics::Settings s = causal_settings(which, context, seed);
@@ -75,49 +79,31 @@ Line random_start_slope(const CausalCase& which, const Context& context, std::si
                       if (sample.t == 0 || which.clock(sample.t) < late(which)) {
                           return;
                       }
-                      const double* theta = particles.theta().data();
-                      double squares = 0;
-                      for (std::size_t c = 0; c < s.dim; ++c) {
-                          squares += std::pow(theta[c] - theta[s.dim + c], 2);
-                      }
                       clock.push_back(which.clock(sample.t));
-                      value.push_back(std::log(squares / 2));
+                      value.push_back(log_distance(particles.theta(), s.dim, 1));
                   });
     return fit_line(clock, value);
 }
 
 // The mode of token j alone: the tokens before it agree, and stay where they are.
-Line mode_slope(const CausalCase& which, std::size_t j) {
+Line mode_slope(const CausalCase& which, const Context& context, std::size_t j) {
     constexpr std::size_t dim = 3;
     attention::Settings settings;
     settings.mask = attention::Mask::causal;
-    System system(scheme::find_scheme(which.scheme).program, j, dim, which.T, settings);
     std::vector<double> rows;
     for (std::size_t k = 1; k <= j; ++k) {
         rows.insert(rows.end(), {std::cos(k == j ? 0.3 : 0), std::sin(k == j ? 0.3 : 0), 0});
     }
-    system.start(rows);
-    double t = 0;
-    if (std::string(which.scheme).find("tau") != std::string::npos) {  // no switch inside a stretch of steps
-        t = 2e-5 * which.T;
-        system.advance(0, t, 200);
-    }
     std::vector<double> clock;
     std::vector<double> value;
-    for (const double next : log_spaced(which.T / 20, which.T, 30)) {
-        system.advance(t, next, t < which.T / 20 ? 600 : 40);
-        t = next;
-        if (which.clock(t) < late(which)) {
-            continue;
-        }
-        const std::vector<double> theta = directions_of(system.x(), dim);
-        double squares = 0;
-        for (std::size_t c = 0; c < dim; ++c) {
-            squares += std::pow(theta[c] - theta[(j - 1) * dim + c], 2);
-        }
-        clock.push_back(which.clock(t));
-        value.push_back(std::log(squares / 2));
-    }
+    run_particles(context, particles_at(scheme::find_scheme(which.scheme).program, rows, dim, which.T, settings),
+                  log_spaced(which.T / 20, which.T, 30),
+                  [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
+                      if (which.clock(sample.t) >= late(which)) {
+                          clock.push_back(which.clock(sample.t));
+                          value.push_back(log_distance(particles.theta(), dim, j - 1));
+                      }
+                  });
     return fit_line(clock, value);
 }
 
@@ -135,7 +121,7 @@ Measurement causal(const CausalCase& which, const Context& context) {
     std::string modes;
     for (const std::size_t j : {2U, 3U, 4U, 6U}) {
         context.at(static_cast<double>(j) / 6);
-        const Line line = mode_slope(which, j);
+        const Line line = mode_slope(which, context, j);
         slope.see(line.slope, predicted(static_cast<double>(j)));
         modes += fmt::format("{}{:.4f} for token {}", modes.empty() ? "" : ", ", line.slope, j);
     }

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
-#include "claims/system.hpp"
 
 namespace flyball::claims {
 
@@ -29,22 +28,20 @@ struct Slopes {
 };
 Slopes energy_slopes(const PaperRow& row, std::size_t tokens, std::size_t dim, double beta, double t,
                      std::uint64_t seed) {
-    attention::Settings settings;
-    settings.beta = beta;
-    System system(scheme::find_scheme(row.scheme).program, tokens, dim, table_T, settings);
-    system.start(random_rows(tokens, dim, 1.5, seed), t);
-    const Motion motion = system.motion(t);
-    const std::vector<double> theta = directions_of(system.x(), dim);
-    const std::vector<double> r = lengths_of(system.x(), dim);
-    const PlainAttention attention = plain_attention(theta, dim, beta);
+    const dynamics::Velocities motion =
+        dynamics::velocities(particles_at(scheme::find_scheme(row.scheme).program, random_rows(tokens, dim, 1.5, seed),
+                                          dim, table_T, softmax_at(beta)),
+                             t);
+    const PlainAttention attention = plain_attention(motion.theta, dim, beta);
     Slopes slopes;
     for (std::size_t j = 0; j < tokens; ++j) {
         const double* A = attention.value.data() + j * dim;
         const double Z = attention.sum[j];
-        const double along = dot(theta.data() + j * dim, A, dim);
-        const double squares = dot(A, A, dim);
-        slopes.measured -= 2 * beta * Z * dot(motion.turn.data() + j * dim, A, dim);
-        slopes.predicted -= 2 * beta * Z / row.s({r[j], along, std::sqrt(squares), t}) * (squares - along * along);
+        const double along = measure::dot(motion.theta.data() + j * dim, A, dim);
+        const double squares = measure::dot(A, A, dim);
+        slopes.measured -= 2 * beta * Z * measure::dot(motion.turn.data() + j * dim, A, dim);
+        slopes.predicted -=
+            2 * beta * Z / row.s({motion.r[j], along, std::sqrt(squares), t}) * (squares - along * along);
     }
     return slopes;
 }
@@ -113,17 +110,16 @@ Measurement causal_energy(const Context& context) {
         rows.insert(rows.end(), {std::cos(2.0), std::sin(2.0)});
     }
     const auto slope = [&](const std::string& name, attention::Mask mask) {
-        attention::Settings settings;
-        settings.beta = beta;
+        attention::Settings settings = softmax_at(beta);
         settings.mask = mask;
-        System system(scheme::find_scheme(name).program, many + 2, 2, table_T, settings);
-        system.start(rows);
-        const Motion motion = system.motion(0);
-        const PlainAttention attention = plain_attention(directions_of(system.x(), 2), 2, beta);
+        const dynamics::Velocities motion =
+            dynamics::velocities(particles_at(scheme::find_scheme(name).program, rows, 2, table_T, settings));
+        const PlainAttention attention = plain_attention(motion.theta, 2, beta);
         double sum = 0;
         double scale = 0;
         for (std::size_t j = 0; j < many + 2; ++j) {
-            const double part = -2 * beta * attention.sum[j] * dot(&motion.turn[2 * j], &attention.value[2 * j], 2);
+            const double part =
+                -2 * beta * attention.sum[j] * measure::dot(&motion.turn[2 * j], &attention.value[2 * j], 2);
             sum += part;
             scale += std::abs(part);
         }

@@ -5,10 +5,9 @@
 #include <cmath>
 
 #include "claims/curve.hpp"
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
-#include "claims/system.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {

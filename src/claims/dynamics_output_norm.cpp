@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "claims/curve.hpp"
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
-#include "claims/system.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -46,24 +45,31 @@ Measurement output_ln(const Context& context) {
 
 // Attention whose queries and keys are normed while its values are the raw stream, by the definition:
 //     out_j = sum_k w_jk x_k,    w_j = softmax of beta <theta_j, theta_k>
-std::vector<double> normed_scores(const double* x, std::size_t tokens, std::size_t dim, double beta) {
-    const std::vector<double> rows(x, x + tokens * dim);
-    const std::vector<double> theta = directions_of(rows, dim);
-    std::vector<double> out(rows.size(), 0.0);
+void normed_scores(const double* x, std::size_t tokens, std::size_t dim, double beta, double* out) {
+    const std::vector<double> theta = measure::directions({x, tokens, dim});
+    std::fill_n(out, tokens * dim, 0.0);
     for (std::size_t j = 0; j < tokens; ++j) {
         double sum = 0;
         for (std::size_t k = 0; k < tokens; ++k) {
-            const double weight = std::exp(beta * dot(&theta[j * dim], &theta[k * dim], dim));
+            const double weight = std::exp(beta * measure::dot(&theta[j * dim], &theta[k * dim], dim));
             sum += weight;
             for (std::size_t c = 0; c < dim; ++c) {
-                out[j * dim + c] += weight * rows[k * dim + c];
+                out[j * dim + c] += weight * x[k * dim + c];
             }
         }
         for (std::size_t c = 0; c < dim; ++c) {
             out[j * dim + c] /= sum;
         }
     }
-    return out;
+}
+
+// x at the end of a run.
+std::vector<double> end_of(const Context& context, dynamics::Problem problem) {
+    std::vector<double> x;
+    const double T = problem.time;
+    run_particles(context, std::move(problem), {T},
+                  [&](const dynamics::Sample&, const dynamics::Particles& particles) { x = particles.x(); });
+    return x;
 }
 
 // Output-LN with such attention beside Peri-LN, from the same start of equal lengths. From orthonormal tokens lengths
@@ -80,30 +86,29 @@ Measurement output_ln_normed(const Context& context) {
         context.at(beta / 5);
         attention::Settings softmax;
         softmax.beta = context.predict("inverse temperature", beta, {r0});
-        System peri(peri_program, n, n, T, softmax);
-        System output(output_program, n, n, T, [n, beta](const double* in, double* out) {
-            const std::vector<double> value = normed_scores(in, n, n, beta);
-            std::copy(value.begin(), value.end(), out);
-        });
+        const auto output_at = [&](const std::vector<double>& rows) {
+            dynamics::Problem problem = particles_at(output_program, rows, n, T);
+            problem.attention.instead = [n, beta](const double* in, double* out) {
+                normed_scores(in, n, n, beta, out);
+            };
+            return problem;
+        };
         const auto compare = [&](const std::vector<double>& a, const std::vector<double>& b) {
-            for (std::size_t i = 0; i < a.size(); ++i) {
+            if (a.empty() || a.size() != b.size()) {  // a run did not come to its end
+                difference.see(HUGE_VAL, 0);
+            }
+            for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
                 difference.see(a[i], b[i]);
             }
         };
         const std::vector<double> random = random_rows(n, n, r0, context.seed);
-        peri.start(random);
-        output.start(random);
-        compare(output.motion(0).turn, peri.motion(0).turn);
-        compare(output.motion(0).growth, peri.motion(0).growth);
-        std::vector<double> orthogonal(n * n, 0.0);
-        for (std::size_t j = 0; j < n; ++j) {
-            orthogonal[j * n + j] = r0;
-        }
-        peri.start(orthogonal);
-        output.start(orthogonal);
-        peri.advance(0, T, 200);
-        output.advance(0, T, 200);
-        compare(output.x(), peri.x());
+        const dynamics::Velocities peri = dynamics::velocities(particles_at(peri_program, random, n, T, softmax));
+        const dynamics::Velocities output = dynamics::velocities(output_at(random));
+        compare(output.turn, peri.turn);
+        compare(output.growth, peri.growth);
+        const std::vector<double> orthogonal = orthonormal_rows(n, r0);
+        compare(end_of(context, output_at(orthogonal)),
+                end_of(context, particles_at(peri_program, orthogonal, n, T, softmax)));
     }
     Measurement result;
     result.predicted = "the motion of Peri-LN";

@@ -1,20 +1,18 @@
-// Random weights: the paper's panel of mean cosines, and how the stream grows when weights are tied or redrawn.
+// Random weights: the paper's panel of mean cosines.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
 
 namespace flyball::claims {
 
 namespace {
 
-// The paper has Q, K and V and no output matrix. Kaiming's gain is sqrt 2 in each.
-constexpr const char* paper_reading = "kaiming:o=identity";
 constexpr double early_margin = 2;  // times the cosine of the others
 constexpr double collapsed = 3e-4;  // 1 - cosine
 
@@ -135,12 +133,8 @@ double random_gap(const Context& context, double value_gain) {
         run_particles(context, s, scheme::find_scheme(i == 0 ? "post-ln" : "ngpt").program,
                       [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
                           const std::vector<double>& theta = particles.theta();
-                          for (std::size_t row = 0; sample.t > 0 && row < theta.size(); row += s.dim) {
-                              double squares = 0;
-                              for (std::size_t c = row; c < row + s.dim; ++c) {
-                                  squares += std::pow(theta[c] - before[c], 2);
-                              }
-                              sum += squares;
+                          if (sample.t > 0) {
+                              sum = measure::squared_distance(theta.data(), before.data(), theta.size());
                           }
                           before = theta;
                       });
@@ -256,64 +250,6 @@ Measurement readings(const Context& context) {
     return result;
 }
 
-// The slope of log r over log t in the last decade, mean over draws of weights.
-struct Growth {
-    bool fresh;
-    double exponent;
-    double tolerance;
-    double span;                               // from the end divided by this, to the end
-    std::size_t tokens, dim, layers, systems;  // systems are averaged before the logarithm: one random walk is noisy
-};
-
-Measurement growth(const Growth& which, const Context& context) {
-    const double predicted = context.predict("exponent", which.exponent);
-    std::string note;
-    Comparison slope = Comparison::absolute(which.tolerance);
-    const std::size_t groups = context.size<std::size_t>(4, 12);
-    for (const char* name : {"pre-ln", "peri-ln"}) {
-        std::vector<double> slopes;
-        for (std::size_t group = 0; group < groups; ++group) {
-            dynamics::Settings s;
-            s.systems = which.systems;
-            s.tokens = which.tokens;
-            s.dim = which.dim;
-            s.beta = std::sqrt(static_cast<double>(which.dim));
-            dynamics::parse_weights(paper_reading, s);
-            s.fresh = which.fresh;
-            s.layers = which.layers;
-            s.dt = 1;
-            s.r0 = 0.1;  // forgotten soon
-            s.samples = 61;
-            s.log_time = true;
-            s.seed = context.seed * 101 + group;
-            const dynamics::Record record = run_particles(context, s, scheme::find_scheme(name).program);
-            std::vector<double> clock;
-            std::vector<double> value;
-            for (const dynamics::Sample& sample : record.samples) {
-                if (sample.t >= s.final_time() / which.span) {
-                    clock.push_back(std::log(sample.t));
-                    value.push_back(std::log(sample.radius));
-                }
-            }
-            slopes.push_back(fit_line(clock, value).slope);
-        }
-        const Mean mean = mean_of(slopes);
-        note += fmt::format("{}{} {:.3f} +- {:.3f}", note.empty() ? "" : ", ", name, mean.value, mean.error);
-        slope.see(mean.value, predicted);
-    }
-    Measurement result;
-    result.predicted = predicted;
-    result.measured = slope.measured();
-    result.tolerance = which.tolerance;
-    result.verdict = verdict_of(slope.agrees());
-    result.note = fmt::format(
-        "slope of log r over log t from T/{} on in {} layers of dt = 1, mean over {} groups of {} draws with "
-        "its "
-        "95 % interval: {}; weights {}, n = {}, d = {}",
-        which.span, which.layers, groups, which.systems, note, paper_reading, which.tokens, which.dim);
-    return result;
-}
-
 }  // namespace
 
 std::vector<Claim> dynamics_random_claims() {
@@ -339,21 +275,7 @@ std::vector<Claim> dynamics_random_claims() {
          "at t = 10: Peri-LN, Mix-LN, Pre-LN, sqrt-scaling with 1; sqrt-scaling, Mix-LN, then Pre-LN beside Peri-LN "
          "with "
          "sqrt 2",
-         readings, 150},
-        {"dynamics-norm-growth-tied",
-         "With the same weights at every depth the stream of Pre-LN and Peri-LN grows like t.", "Limitations",
-         Verdict::holds, "",
-         [](const Context& context) {
-             return growth({false, 1, 0.04, 10, 8, 32, context.size<std::size_t>(1500, 6000), 8}, context);
-         },
-         20},
-        {"dynamics-norm-growth-fresh",
-         "With new weights in every layer the stream of Pre-LN and Peri-LN grows like sqrt t instead.", "Limitations",
-         Verdict::holds, "the model, whose weights are tied, overstates how much growing streams slow tokens down",
-         [](const Context& context) {
-             return growth({true, 0.5, 0.04, 50, 4, 16, context.size<std::size_t>(300, 1000), 32}, context);
-         },
-         30}};
+         readings, 150}};
 }
 
 }  // namespace flyball::claims

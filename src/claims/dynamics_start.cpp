@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
-#include "claims/system.hpp"
 #include "core/lapack.hpp"
 #include "core/random.hpp"
 #include "theory/theory.hpp"
@@ -85,7 +84,7 @@ void add_outputs(Outputs& outputs, const Cell& cell, const attention::Weights<do
     const std::vector<double> rows = random_rows(cell.tokens, cell.dim, 1, seed);
     std::vector<double> out(rows.size());
     attention(rows.data(), out.data());
-    for (const double length : lengths_of(out, cell.dim)) {
+    for (const double length : measure::lengths({out.data(), cell.tokens, cell.dim})) {
         outputs.largest = std::max(outputs.largest, length);
         outputs.squares += length * length;
         ++outputs.count;
@@ -172,11 +171,15 @@ Measurement output_length(const Context& context) {
     return result;
 }
 
-// |theta'| at the start, mean over tokens of one draw.
+// |theta'| at the start, mean over tokens.
+double mean_speed(const dynamics::Problem& problem) {
+    const std::vector<double> turn = dynamics::velocities(problem).turn;
+    return mean_of(measure::lengths({turn.data(), problem.tokens, problem.dim})).value;
+}
+
 double start_speed(const char* scheme, const Cell& cell, std::uint64_t seed) {
-    System system(scheme::find_scheme(scheme).program, cell.tokens, cell.dim, table_T, attention::Settings{});
-    system.start(random_rows(cell.tokens, cell.dim, 1, seed));
-    return mean_of(lengths_of(system.motion(0).turn, cell.dim)).value;
+    return mean_speed(particles_at(scheme::find_scheme(scheme).program, random_rows(cell.tokens, cell.dim, 1, seed),
+                                   cell.dim, table_T));
 }
 
 // Peri-LN and nGPT divide what Post-LN and Pre-LN turn by through |A|, so the gap is 1/|A|.
@@ -241,12 +244,8 @@ Measurement temperature(const Context& context) {
             betas.push_back(beta);
             symmetric.push_back(std::log(
                 theory::initial_velocity(program, {static_cast<double>(n), {beta}, 1, table_T, std::nullopt})));
-            attention::Settings settings;
-            settings.beta = beta;
-            System system(program, n, d, table_T, settings);
-            system.start(random_rows(n, d, 1, context.seed));
-            const Mean speed = mean_of(lengths_of(system.motion(0).turn, d));
-            random.push_back(std::log(speed.value));
+            random.push_back(std::log(
+                mean_speed(particles_at(program, random_rows(n, d, 1, context.seed), d, table_T, softmax_at(beta)))));
         }
         symmetric_slope.see(fit_line(betas, symmetric).slope, predicted);
         random_slope.see(fit_line(betas, random).slope, predicted);

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
-#include "claims/system.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -36,16 +35,10 @@ Measurement heads(const Context& context) {
             const scheme::Program program = scheme::find_scheme(name).program;
             attention::Settings settings;
             settings.head_betas = betas;
-            attention::Weights<double> weights;
-            weights.heads = betas.size();
-            System system(program, tokens, tokens, table_T, settings, weights);
-            std::vector<double> rows(tokens * tokens, 0.0);
-            for (std::size_t j = 0; j < tokens; ++j) {
-                rows[j * tokens + j] = 1;
-            }
-            system.start(rows);
-            const Motion motion = system.motion(0);
-            const double particles = motion.turn[1] + motion.turn[tokens];
+            const std::vector<double> turn =
+                dynamics::velocities(particles_at(program, orthonormal_rows(tokens, 1), tokens, table_T, settings))
+                    .turn;
+            const double particles = turn[1] + turn[tokens];
             const double reduced = theory::initial_velocity(program, {n, betas, 1, table_T, std::nullopt});
             worst = std::max({worst, std::abs(particles / predicted - 1), std::abs(reduced / predicted - 1)});
             shown_predicted = predicted;

@@ -4,32 +4,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
-#include "claims/system.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
 
 namespace {
 
-std::vector<double> orthonormal(std::size_t tokens, double r0) {
-    std::vector<double> rows(tokens * tokens, 0.0);
-    for (std::size_t j = 0; j < tokens; ++j) {
-        rows[j * tokens + j] = r0;
-    }
-    return rows;
-}
-
 // gamma' of the first pair, from the equation's velocity at an orthonormal state.
 double pair_velocity(const scheme::Program& program, std::size_t tokens, double beta, double r0) {
-    attention::Settings settings;
-    settings.beta = beta;
-    System system(program, tokens, tokens, table_T, settings);
-    system.start(orthonormal(tokens, r0));
-    const Motion motion = system.motion(0);
-    return motion.turn[1] + motion.turn[tokens];  // <theta_1', e_2> + <e_1, theta_2'>
+    const std::vector<double> turn =
+        dynamics::velocities(particles_at(program, orthonormal_rows(tokens, r0), tokens, table_T, softmax_at(beta)))
+            .turn;
+    return turn[1] + turn[tokens];  // <theta_1', e_2> + <e_1, theta_2'>
 }
 
 struct InitialCase {
@@ -113,7 +102,8 @@ Measurement reduced_law(const Context& context) {
                           lengths.push_back(sample.radius);
                           const double* theta = particles.theta().data();
                           for (std::size_t k = 1; k < n; ++k) {
-                              asymmetry = std::max(asymmetry, std::abs(dot(theta, theta + k * n, n) - sample.cosine));
+                              asymmetry =
+                                  std::max(asymmetry, std::abs(measure::dot(theta, theta + k * n, n) - sample.cosine));
                           }
                       });
         const std::vector<GammaRadius> typed = solve_row(row, static_cast<double>(n), beta, 1, times);

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
-#include "claims/system.hpp"
 #include "core/random.hpp"
 #include "scheme/catalogue.hpp"
 
@@ -25,19 +24,13 @@ struct Case {
 
 // The largest deviation of theta' and r', relative to the largest of each.
 double deviation(const PaperRow& row, const scheme::Program& program, const Case& at, std::uint64_t seed) {
-    attention::Settings settings;
-    settings.beta = at.beta;
-    System system(program, at.tokens, at.dim, table_T, settings);
     std::vector<double> rows = random_rows(at.tokens, at.dim, 1, seed);
     const Random lengths(seed, 78);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         rows[i] *= 0.5 + 3 * lengths.uniform(i / at.dim);
     }
-    system.start(rows, at.t);
-    const Motion motion = system.motion(at.t);
-
-    const std::vector<double> theta = directions_of(system.x(), at.dim);
-    const std::vector<double> r = lengths_of(system.x(), at.dim);
+    const auto [x, theta, r, turn, growth] =
+        dynamics::velocities(particles_at(program, rows, at.dim, table_T, softmax_at(at.beta)), at.t);
     const PlainAttention attention = plain_attention(theta, at.dim, at.beta);
     double turn_scale = 0;
     double turn_error = 0;
@@ -45,18 +38,18 @@ double deviation(const PaperRow& row, const scheme::Program& program, const Case
     for (std::size_t j = 0; j < at.tokens; ++j) {
         const double* A = attention.value.data() + j * at.dim;
         const double* direction = theta.data() + j * at.dim;
-        const TokenState state{r[j], dot(direction, A, at.dim), std::sqrt(dot(A, A, at.dim)), at.t};
+        const TokenState state{r[j], measure::dot(direction, A, at.dim), measure::length(A, at.dim), at.t};
         const double s = row.s(state);
         double error = 0;
         double scale = 0;
         for (std::size_t c = 0; c < at.dim; ++c) {
             const double predicted = (A[c] - state.along * direction[c]) / s;
-            error += std::pow(motion.turn[j * at.dim + c] - predicted, 2);
+            error += std::pow(turn[j * at.dim + c] - predicted, 2);
             scale += predicted * predicted;
         }
         turn_error = std::max(turn_error, std::sqrt(error));
         turn_scale = std::max(turn_scale, std::sqrt(scale));
-        growth_error = std::max(growth_error, std::abs(motion.growth[j] - row.growth(state)));
+        growth_error = std::max(growth_error, std::abs(growth[j] - row.growth(state)));
     }
     return std::max(turn_error / turn_scale, growth_error);
 }

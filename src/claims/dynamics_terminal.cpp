@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/groups.hpp"
 #include "claims/paper.hpp"
 #include "theory/theory.hpp"
 

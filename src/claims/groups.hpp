@@ -1,24 +1,36 @@
-// The themes of the ledger: one function a file, concatenated by ledger.cpp.
+// The ledger: the claims of every paper, a group each.
+//
+// A group is data. A second paper adds one here, with its themes; the command, the page docs/claims.md, the list and
+// the tests walk `groups()`.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "claims/claim.hpp"
 
 namespace flyball::claims {
 
-std::vector<Claim> dynamics_table_claims();        // Table 2: what each scheme's equation means
-std::vector<Claim> dynamics_sync_claims();         // Theorem 3.1: clusters
-std::vector<Claim> dynamics_energy_claims();       // the energy behind it
-std::vector<Claim> dynamics_symmetric_claims();    // Theorem 4.1: the reduced law, initial velocity
-std::vector<Claim> dynamics_terminal_claims();     // Theorem 4.1: terminal velocity
-std::vector<Claim> dynamics_start_claims();        // Theorem 4.2: random starts, temperature
-std::vector<Claim> dynamics_cone_claims();         // Theorem 4.3: near consensus
-std::vector<Claim> dynamics_random_claims();       // random weights, norm growth
-std::vector<Claim> dynamics_clock_claims();        // causal masks, LN-Scaling, time changes: what the paper leaves open
-std::vector<Claim> dynamics_headline_claims();     // Peri-LN at both ends
-std::vector<Claim> dynamics_findings_claims();     // the curve and constant of Pre-LN and Peri-LN
-std::vector<Claim> dynamics_output_norm_claims();  // Output-LN, with and without normed queries and keys
-std::vector<Claim> dynamics_sublayers_claims();    // heads, FFN
+using Theme = std::function<std::vector<Claim>()>;
+
+struct Group {
+    std::string name;  // as `flyball reproduce NAME` calls it; the ids of its claims begin with it
+    std::string head;  // of its part of the page, in Markdown: a title of the second level, and who says all this
+    std::vector<Theme> themes;     // in the order of the paper; their claims are concatenated
+    std::vector<Need> needs = {};  // of every claim of the group
+};
+
+const std::vector<Group>& groups();
+
+// The claims of one group: those of the paper first, our findings ("finding" is their source) after them.
+std::vector<Claim> claims_of(const Group& group);
+
+// The groups that a user names: one, or all for "all". Error(usage) for an unknown name.
+std::vector<Group> chosen_groups(const std::vector<Group>& among, std::string_view name);
+
+// All claims of a group of the ledger, or of all groups, one after the other.
+std::vector<Claim> ledger(std::string_view group = "all");
 
 }  // namespace flyball::claims

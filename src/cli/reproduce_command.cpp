@@ -2,10 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include <chrono>
 #include <memory>
-#include <numeric>
 #include <optional>
 
 #include "cli/command.hpp"
@@ -17,6 +14,8 @@
 #include "core/suggest.hpp"
 
 namespace flyball::cli {
+
+using claims::Judged;
 
 namespace {
 
@@ -70,83 +69,51 @@ std::vector<ConfigEntry> configuration(const Flags& flags) {
     return entries;
 }
 
-// One experiment. Nothing when it was interrupted.
-std::optional<Reproduced> run_one(const claims::Claim& claim, const claims::Context& context) {
-    const auto begin = std::chrono::steady_clock::now();
-    try {
-        Reproduced result{claim, claim.experiment(context), {}, 0};
-        result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        return result;
-    } catch (const claims::Interrupted&) {
-        return std::nullopt;
-    }
-}
-
-// Claims are independent of each other and share the cores; a claim has the same numbers on any number of threads.
-std::vector<std::optional<Reproduced>> run_all(const Flags& flags, const std::vector<claims::Claim>& ledger,
-                                               const ReproduceFolder* folder) {
-    std::vector<std::optional<Reproduced>> results(ledger.size());
-    std::vector<std::size_t> order(ledger.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return ledger[a].cost > ledger[b].cost; });
-    constexpr std::uint64_t ticks = 1000;  // of each claim
-    Progress progress("reproduce", ticks * ledger.size(), progress_sink());
-    parallel_slots(ledger.size(), ledger.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t slot = begin; slot < end && !interrupted(); ++slot) {
-            const std::size_t i = order[slot];
-            std::uint64_t shown = 0;
-            const auto show = [&](double share) {
-                const auto tick = static_cast<std::uint64_t>(share * static_cast<double>(ticks));
-                if (tick > shown) {
-                    progress.advance(tick - shown);
-                    shown = tick;
-                }
-            };
-            if (folder != nullptr && flags.resume) {
-                results[i] = folder->load(ledger[i]);
-            }
-            if (!results[i]) {
-                results[i] = run_one(ledger[i], {flags.quick, flags.seed, &interrupted(), show});
-                if (results[i] && folder != nullptr) {
-                    folder->store(*results[i]);
-                }
-            }
-            show(1);
+std::vector<std::optional<Judged>> run_all(const Flags& flags, const std::vector<claims::Claim>& ledger,
+                                           const ReproduceFolder* folder) {
+    Progress progress("reproduce", claims::ticks_per_claim * ledger.size(), progress_sink());
+    claims::Judging judging{flags.quick, flags.seed, &interrupted()};
+    judging.advanced = [&](std::uint64_t ticks) { progress.advance(ticks); };
+    if (folder != nullptr) {
+        judging.finished = [&](Judged& result) { folder->store(result); };
+        if (flags.resume) {
+            judging.stored = [&](const claims::Claim& claim) { return folder->load(claim); };
         }
-    });
+    }
+    std::vector<std::optional<Judged>> results = claims::judge_all(ledger, judging);
     progress.finish();
     return results;
 }
 
-ExitCode report(const Flags& flags, const std::vector<Reproduced>& results, ReproduceFolder* folder) {
+ExitCode report(const Flags& flags, const std::vector<Judged>& results, ReproduceFolder* folder) {
     if (folder != nullptr) {
         folder->write(results, flags.seed);
     }
     if (flags.json) {
-        print_out(dump_json(reproduce_json(results), 2) + "\n");
+        print_out(dump_json(claims::results_json(results), 2) + "\n");
     } else {
-        print_out(reproduce_text(results) + reproduce_summary(results) + "\n");
+        print_out(reproduce_text(results) + claims::summary(results) + "\n");
         print_out(folder != nullptr
                       ? fmt::format("written to {}: claims.json, claims.md, claims.csv and the figures (SVG and CSV)\n",
                                     folder->path().string())
                       : "figures and tables: add --out DIR\n");
     }
-    for (const Reproduced& result : results) {
+    for (const Judged& result : results) {
         if (!result.as_recorded()) {
             print_error(fmt::format("flyball: {} is recorded as {} and came out as {}\n", result.claim.id,
                                     claims::name(result.claim.expected), claims::name(result.measurement.verdict)));
         }
     }
     const bool good =
-        std::all_of(results.begin(), results.end(), [](const Reproduced& result) { return result.as_recorded(); });
+        std::all_of(results.begin(), results.end(), [](const Judged& result) { return result.as_recorded(); });
     return good ? ExitCode::done : ExitCode::bad_verdict;
 }
 
 ExitCode run(const Flags& flags) {
     const std::vector<claims::Claim> ledger = chosen(flags);
     if (flags.list || flags.markdown) {
-        print_out(flags.list ? ledger_list(ledger) : ledger_page(ledger));
+        print_out(flags.list ? claims::ledger_list(ledger)
+                             : claims::ledger_page(claims::chosen_groups(claims::groups(), flags.paper)));
         return ExitCode::done;
     }
     if (flags.threads > 0) {
@@ -163,9 +130,9 @@ ExitCode run(const Flags& flags) {
         return folder->stored_verdicts_are_recorded(ledger) ? ExitCode::done : ExitCode::bad_verdict;
     }
     catch_interrupts();
-    std::vector<std::optional<Reproduced>> found = run_all(flags, ledger, folder.get());
-    std::vector<Reproduced> results;
-    for (std::optional<Reproduced>& result : found) {
+    std::vector<std::optional<Judged>> found = run_all(flags, ledger, folder.get());
+    std::vector<Judged> results;
+    for (std::optional<Judged>& result : found) {
         if (result) {
             results.push_back(std::move(*result));
         }
@@ -189,10 +156,15 @@ Command reproduce_command() {
         "flyball reproduce --quick\n"
         "  flyball reproduce --only dynamics-table-peri-ln\n"
         "  flyball reproduce dynamics --out claims\n\n"
-        "exit code: 0 when every verdict is the recorded one, 1 when one is not";
+        "exit code: 0 when every verdict is the recorded one or the claim was skipped, 1 when one is not";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
-        app.add_option("paper,--paper", flags->paper, "whose claims: dynamics, or all")->capture_default_str();
+        std::string papers;
+        for (const claims::Group& group : claims::groups()) {
+            papers += group.name + ", ";
+        }
+        app.add_option("paper,--paper", flags->paper, fmt::format("whose claims: {}or all", papers))
+            ->capture_default_str();
         app.add_flag("--quick", flags->quick, "smaller sizes and fewer seeds, under a minute");
         app.add_option("--only", flags->only, "run this claim; may be repeated")
             ->type_name("ID")

@@ -7,66 +7,13 @@
 #include "cli/reproduce_output.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/number.hpp"
 
 namespace flyball::cli {
 
 using claims::Claim;
-using claims::Value;
+using claims::Judged;
 
 namespace {
-
-Value value_of(const Json& json) {
-    return json.is_string()   ? Value(json.get<std::string>())
-           : json.is_number() ? Value(json.get<double>())
-                              : Value(std::nan(""));
-}
-
-std::string csv_cell(const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return quoted + "\"";
-}
-
-std::string csv_cell(const Value& value) {
-    const auto* number = std::get_if<double>(&value);
-    return number != nullptr ? format_double(*number) : csv_cell(std::get<std::string>(value));
-}
-
-std::string results_csv(const std::vector<Reproduced>& results) {
-    std::string text = "id,source,predicted,measured,tolerance,verdict,recorded,seconds\n";
-    for (const Reproduced& result : results) {
-        text += fmt::format("{},{},{},{},{},{},{},{}\n", result.claim.id, csv_cell(result.claim.source),
-                            csv_cell(result.measurement.predicted), csv_cell(result.measurement.measured),
-                            csv_cell(result.measurement.tolerance), claims::name(result.measurement.verdict),
-                            claims::name(result.claim.expected), format_double(result.seconds));
-    }
-    return text;
-}
-
-std::string results_page(const std::vector<Reproduced>& results) {
-    std::string text = fmt::format(
-        "# Claims, measured\n\n{}.\n\n"
-        "| id | statement | source | predicted | measured | tolerance | verdict | note "
-        "|\n|---|---|---|---|---|---|---|---|\n",
-        reproduce_summary(results));
-    for (const Reproduced& result : results) {
-        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", result.claim.id,
-                            claims::markdown(result.claim.statement), claims::markdown(result.claim.source),
-                            claims::markdown(claims::text_of(result.measurement.predicted)),
-                            claims::markdown(claims::text_of(result.measurement.measured)),
-                            claims::markdown(claims::text_of(result.measurement.tolerance)),
-                            claims::name(result.measurement.verdict), claims::markdown(result.note()));
-    }
-    for (const Reproduced& result : results) {
-        for (const std::string& picture : result.pictures) {
-            text += fmt::format("\n![{0}]({0}.svg)\n", picture);
-        }
-    }
-    return text;
-}
 
 record::Identity identity_of(const std::vector<ConfigEntry>& configuration) {
     record::Identity identity = record::program_identity();
@@ -101,7 +48,8 @@ bool ReproduceFolder::stored_verdicts_are_recorded(const std::vector<Claim>& led
         record::refuse(file, "claims without id and verdict", "the claims as they were written");
     }
     return std::all_of(ledger.begin(), ledger.end(), [&](const Claim& claim) {
-        return verdicts.count(claim.id) == 1 && verdicts[claim.id] == claims::name(claim.expected);
+        return verdicts.count(claim.id) == 1 && (verdicts[claim.id] == claims::name(claim.expected) ||
+                                                 verdicts[claim.id] == claims::name(claims::Verdict::skipped));
     });
 }
 
@@ -109,18 +57,19 @@ std::filesystem::path ReproduceFolder::stored(const Claim& claim) const {
     return folder_.work(claim.id + ".json");
 }
 
-std::optional<Reproduced> ReproduceFolder::load(const Claim& claim) const {
+std::optional<Judged> ReproduceFolder::load(const Claim& claim) const {
     std::error_code ignored;
     if (!std::filesystem::exists(stored(claim), ignored)) {
         return std::nullopt;
     }
     const Json document = record::read_sealed_json(stored(claim), seal(claim));
     try {
-        Reproduced result{claim, {}, document.at("pictures"), document.at("seconds")};
-        result.measurement.predicted = value_of(document.at("predicted"));
-        result.measurement.measured = value_of(document.at("measured"));
-        result.measurement.tolerance = value_of(document.at("tolerance"));
-        result.measurement.verdict = claims::verdict_from_name(document.at("verdict").get<std::string>());
+        Judged result{claim, {}, document.at("pictures"), document.at("seconds")};
+        const auto verdict = claims::verdict_from_name(document.at("verdict").get<std::string>());
+        result.measurement.verdict = verdict;
+        result.measurement.predicted = claims::value_of(document.at("predicted"), verdict);
+        result.measurement.measured = claims::value_of(document.at("measured"), verdict);
+        result.measurement.tolerance = claims::value_of(document.at("tolerance"), verdict);
         result.measurement.note = document.at("note");
         return result;
     } catch (const Json::exception&) {
@@ -128,18 +77,15 @@ std::optional<Reproduced> ReproduceFolder::load(const Claim& claim) const {
     }
 }
 
-void ReproduceFolder::store(Reproduced& result) const {
+void ReproduceFolder::store(Judged& result) const {
     for (const claims::Picture& picture : result.measurement.pictures) {
         std::visit([&](const auto& figure) { report::write_figure(path(), picture.name, figure); }, picture.figure);
         result.pictures.push_back(picture.name);
     }
-    const auto json = [](const Value& value) {
-        return std::visit([](const auto& content) { return Json(content); }, value);
-    };
     Json document = Json::object();
-    document["predicted"] = json(result.measurement.predicted);
-    document["measured"] = json(result.measurement.measured);
-    document["tolerance"] = json(result.measurement.tolerance);
+    document["predicted"] = claims::json_of(result.measurement.predicted);
+    document["measured"] = claims::json_of(result.measurement.measured);
+    document["tolerance"] = claims::json_of(result.measurement.tolerance);
     document["verdict"] = claims::name(result.measurement.verdict);
     document["note"] = result.measurement.note;
     document["pictures"] = result.pictures;
@@ -147,17 +93,17 @@ void ReproduceFolder::store(Reproduced& result) const {
     record::write_sealed_json(stored(result.claim), seal(result.claim), document);
 }
 
-void ReproduceFolder::write(const std::vector<Reproduced>& results, std::uint64_t seed) {
+void ReproduceFolder::write(const std::vector<Judged>& results, std::uint64_t seed) {
     std::vector<std::string> files = {"config.toml", "claims.json", "claims.csv", "claims.md"};
-    for (const Reproduced& result : results) {
+    for (const Judged& result : results) {
         for (const std::string& picture : result.pictures) {
             files.push_back(picture + ".svg");
             files.push_back(picture + ".csv");
         }
     }
-    write_file_atomically(path() / "claims.json", dump_json(reproduce_json(results), 2) + "\n");
-    write_file_atomically(path() / "claims.csv", results_csv(results));
-    write_file_atomically(path() / "claims.md", results_page(results));
+    write_file_atomically(path() / "claims.json", dump_json(claims::results_json(results), 2) + "\n");
+    write_file_atomically(path() / "claims.csv", claims::results_csv(results));
+    write_file_atomically(path() / "claims.md", claims::results_page(results));
     folder_.finish(record::provenance(seed), files);
 }
 

@@ -1,4 +1,4 @@
-// What `flyball reproduce` shows: JSON, the terminal, Markdown, and a folder of files.
+// What `flyball reproduce` shows on a terminal, and its folder of files.
 #pragma once
 
 #include <filesystem>
@@ -6,32 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "claims/claim.hpp"
+#include "claims/documents.hpp"
 #include "core/config.hpp"
-#include "core/json.hpp"
 #include "record/folder.hpp"
 
 namespace flyball::cli {
 
-struct Reproduced {
-    claims::Claim claim;
-    claims::Measurement measurement;
-    std::vector<std::string> pictures;  // names of figures that were written
-    double seconds = 0;
-
-    std::string note() const;  // the ledger's and the experiment's
-    bool as_recorded() const { return measurement.verdict == claim.expected; }
-};
-
-Json reproduce_json(const std::vector<Reproduced>& results);
-
 // A table by source; with few claims everything about each.
-std::string reproduce_text(const std::vector<Reproduced>& results);
-std::string reproduce_summary(const std::vector<Reproduced>& results);
-
-// The ledger without measurements: ids for the terminal, and the page docs/claims.md.
-std::string ledger_list(const std::vector<claims::Claim>& claims);
-std::string ledger_page(const std::vector<claims::Claim>& claims);
+std::string reproduce_text(const std::vector<claims::Judged>& results);
 
 // --out DIR.
 //
@@ -44,11 +26,11 @@ class ReproduceFolder {
     ReproduceFolder(std::filesystem::path path, record::FolderUse use, const std::vector<ConfigEntry>& configuration);
 
     // What an earlier run of the same program and settings stored for this claim, or nothing.
-    std::optional<Reproduced> load(const claims::Claim& claim) const;
+    std::optional<claims::Judged> load(const claims::Claim& claim) const;
     // Figures first, then the result, so that what is stored is complete.
-    void store(Reproduced& result) const;
+    void store(claims::Judged& result) const;
 
-    void write(const std::vector<Reproduced>& results, std::uint64_t seed);
+    void write(const std::vector<claims::Judged>& results, std::uint64_t seed);
 
     // Taken up, and nothing was left to do.
     bool finished() const { return folder_.finished(); }

@@ -104,8 +104,9 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
     constexpr std::uint64_t ticks = 1000;
     Progress progress(fmt::format("{:<14}", scheme.name), ticks, progress_sink());
     std::uint64_t shown = 0;
-    dynamics::Watch watch;
-    watch.stop = &interrupted();
+    dynamics::Control control = dynamics::control_of(flags.settings);
+    control.stop = &interrupted();
+    dynamics::Watch watch = dynamics::watch_of(flags.settings);
     watch.progress = [&](double share) {
         const auto tick = static_cast<std::uint64_t>(share * static_cast<double>(ticks));
         if (tick > shown) {
@@ -113,10 +114,11 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
             shown = tick;
         }
     };
-    watch.forecast = [&](const dynamics::Forecast& forecast) {
-        if (forecast.seconds > long_run) {
+    watch.forecast = [&](double seconds) {
+        if (seconds > long_run) {
+            const double bytes = dynamics::memory_estimate(flags.settings, scheme.program.stream_count());
             print_error(fmt::format("flyball: {} will take about {} and {} of memory\n", scheme.name,
-                                    duration_text(forecast.seconds), memory_text(forecast.bytes)));
+                                    duration_text(seconds), memory_text(bytes)));
         }
     };
     std::optional<dynamics::RestartPoint> latest;
@@ -135,7 +137,7 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
             }
         };
     }
-    simulated.record = dynamics::run(flags.settings, scheme.program, watch, from);
+    simulated.record = dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch, from);
     progress.finish();
     if (folder != nullptr && simulated.record.outcome != dynamics::Outcome::interrupted) {
         dynamics::save_record(folder->restart_file(number), folder->identity(number), simulated.record);

@@ -27,11 +27,10 @@ struct Calls {
     double feed_forward = 0;
 };
 
-Calls calls_of(const Settings& s, const scheme::Program& program) {
-    const auto sub_layers = s.ffn_width > 0 ? scheme::SubLayers::attention_and_ffn : scheme::SubLayers::attention_only;
+Calls calls_of(const Problem& s) {
     const auto start = s.layers ? scheme::Environment::layer(1, *s.layers, s.dt, s.tokens, s.dim)
                                 : scheme::Environment::ode(0, s.final_time(), s.tokens, s.dim);
-    const scheme::Code code = scheme::lower_block(program, sub_layers, program.decide(start));
+    const scheme::Code code = scheme::lower_block(s.program, s.sub_layers(), s.program.decide(start));
     Calls calls;
     for (const scheme::Stage& stage : code.stages) {
         if (stage.call >= 0) {
@@ -43,19 +42,23 @@ Calls calls_of(const Settings& s, const scheme::Program& program) {
 }
 
 // One call of attention for all systems, on one thread.
-double attention_seconds(const Settings& s) {
-    const bool identity = s.weights == WeightKind::identity;
+double attention_seconds(const Problem& s, const Control& control) {
+    if (s.attention.instead) {
+        return 0;  // nobody knows
+    }
+    const bool identity = s.attention.identity();
+    const std::size_t all_heads = s.attention.heads;
     attention::HeadProblem problem;
     problem.tokens = s.tokens;
     problem.identity = identity;
-    problem.width = identity ? s.dim : std::max<std::size_t>(1, s.dim / s.heads);
-    problem.kind = attention::kind_from_name(s.attention);
-    problem.mask = s.causal ? attention::Mask::causal : attention::Mask::none;
-    problem.beta = std::fabs(s.beta);
+    problem.width = identity ? s.dim : std::max<std::size_t>(1, s.dim / all_heads);
+    problem.kind = s.attention.settings.kind;
+    problem.mask = s.attention.settings.mask;
+    problem.beta = std::fabs(s.attention.settings.beta);
     problem.systems = identity ? s.systems : 1;
-    const bool single = s.precision == Precision::f32;
-    const char* kernel = attention::choose_kernel(problem, single, s.kernel).name;
-    const double heads = identity ? 1 : static_cast<double>(s.heads);
+    const bool single = control.precision == Precision::f32;
+    const char* kernel = attention::choose_kernel(problem, single, control.kernel).name;
+    const double heads = identity ? 1 : static_cast<double>(all_heads);
     const double products =
         identity ? 0 : 8.0 * static_cast<double>(s.tokens) * static_cast<double>(s.dim) * static_cast<double>(s.dim);
     return static_cast<double>(s.systems) *
@@ -64,15 +67,15 @@ double attention_seconds(const Settings& s) {
 
 }  // namespace
 
-Cost::Cost(const Settings& s, const scheme::Program& program) : settings_(s) {
-    const Calls calls = calls_of(s, program);
+Cost::Cost(const Problem& s, const Control& control) : layers_(s.layers), time_(s.time), control_(control) {
+    const Calls calls = calls_of(s);
     const double n = static_cast<double>(s.tokens);
     const double d = static_cast<double>(s.dim);
     const double systems = static_cast<double>(s.systems);
-    const double ffn = 4 * systems * n * d * static_cast<double>(s.ffn_width) * seconds_per_flop;
-    const double rows = systems * n * d * static_cast<double>(program.stream_count()) * seconds_per_number;
+    const double ffn = 4 * systems * n * d * static_cast<double>(s.ffn.width) * seconds_per_flop;
+    const double rows = systems * n * d * static_cast<double>(s.program.stream_count()) * seconds_per_number;
     calls_ = std::max(1.0, calls.attention);
-    evaluation_seconds_ = calls.attention * attention_seconds(s) + calls.feed_forward * ffn + rows;
+    evaluation_seconds_ = calls.attention * attention_seconds(s, control) + calls.feed_forward * ffn + rows;
     const double pairs = s.dim == 2 ? 0 : n * n / 2 * (seconds_per_cosine + 2 * d * seconds_per_flop);
     const double small = std::min(n, d);
     const double rank = small > 1024 ? 0 : (2 * n * d * small + 10 * small * small * small) * seconds_per_flop;
@@ -80,10 +83,10 @@ Cost::Cost(const Settings& s, const scheme::Program& program) : settings_(s) {
 }
 
 double Cost::evaluations_per_step() const {
-    if (settings_.layers) {
+    if (layers_) {
         return 1;
     }
-    switch (settings_.method) {
+    switch (control_.method) {
         case Method::euler:
             return static_cast<double>(euler_table().stages());
         case Method::rk4:
@@ -97,35 +100,34 @@ double Cost::evaluations_per_step() const {
 }
 
 std::size_t Cost::restart_every() const {
-    if (!settings_.layers && settings_.method == Method::bdf) {
+    if (!layers_ && control_.method == Method::bdf) {
         return most_restart_steps;  // each restart goes back to order 1
     }
     const double steps = restart_seconds / (evaluations_per_step() * evaluation_seconds_);
     return static_cast<std::size_t>(std::clamp(steps, 1.0, static_cast<double>(most_restart_steps)));
 }
 
-std::optional<double> Cost::seconds_left(const StepState& state, std::size_t evaluations,
-                                         std::size_t samples_left) const {
+std::optional<double> Cost::seconds_left(const StepState& state, std::size_t evaluations, std::size_t samples_left,
+                                         bool log_time) const {
     double steps = 0;
     double per_step = evaluations_per_step();
-    if (settings_.layers) {
-        steps = static_cast<double>(*settings_.layers - state.steps);
-    } else if (settings_.method == Method::euler || settings_.method == Method::rk4) {
-        steps = std::ceil((settings_.time - state.t) / settings_.dt);
+    if (layers_) {
+        steps = static_cast<double>(*layers_ - state.steps);
+    } else if (control_.method == Method::euler || control_.method == Method::rk4) {
+        steps = std::ceil((time_ - state.t) / control_.step);
     } else {
-        if (settings_.time > slow_time) {
+        if (time_ > slow_time) {
             return std::nullopt;  // steps of 1 and of 1e20 follow each other: the next says nothing of those to come
         }
         const double taken = static_cast<double>(evaluations) / calls_;
-        const std::size_t telling = settings_.method == Method::bdf ? telling_bdf_steps : telling_steps;
+        const std::size_t telling = control_.method == Method::bdf ? telling_bdf_steps : telling_steps;
         if (state.steps == 0 || (state.steps < telling && taken * evaluation_seconds_ < telling_seconds)) {
             return std::nullopt;
         }
         per_step = std::max(1.0, taken / static_cast<double>(state.steps));
         // Steps as long as the next one; where samples are spaced in log t, so are they.
-        const double left = settings_.time - state.t;
-        steps = settings_.log_time && state.t > 0 ? std::log(settings_.time / state.t) / std::log1p(state.h / state.t)
-                                                  : left / state.h;
+        const double left = time_ - state.t;
+        steps = log_time && state.t > 0 ? std::log(time_ / state.t) / std::log1p(state.h / state.t) : left / state.h;
     }
     return steps * per_step * evaluation_seconds_ + static_cast<double>(samples_left) * sample_seconds_;
 }

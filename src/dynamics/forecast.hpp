@@ -9,19 +9,13 @@
 #include <optional>
 
 #include "dynamics/integrator.hpp"
-#include "dynamics/settings.hpp"
-#include "scheme/program.hpp"
+#include "dynamics/problem.hpp"
 
 namespace flyball::dynamics {
 
-struct Forecast {
-    double seconds = 0;  // that are left, on the threads there are
-    double bytes = 0;
-};
-
 class Cost {
   public:
-    Cost(const Settings& settings, const scheme::Program& program);
+    Cost(const Problem& problem, const Control& control);
 
     // On one thread: one evaluation of the velocity or one layer, and one look at a sample.
     double evaluation_seconds() const { return evaluation_seconds_; }
@@ -31,13 +25,17 @@ class Cost {
     std::size_t restart_every() const;
 
     // What is left of the run on one thread. Nothing while a method that chooses its steps has not taken enough of them
-    // to tell; `evaluations` are those of attention so far.
-    std::optional<double> seconds_left(const StepState& state, std::size_t evaluations, std::size_t samples_left) const;
+    // to tell; `evaluations` are those of attention so far. Steps to come are as long as the next one, or, with
+    // `log_time`, longer and longer, as samples that are even in log t are apart.
+    std::optional<double> seconds_left(const StepState& state, std::size_t evaluations, std::size_t samples_left,
+                                       bool log_time) const;
 
   private:
     double evaluations_per_step() const;
 
-    Settings settings_;
+    std::optional<std::size_t> layers_;
+    double time_;
+    Control control_;
     double calls_ = 1;  // of attention in one evaluation
     double evaluation_seconds_ = 0;
     double sample_seconds_ = 0;

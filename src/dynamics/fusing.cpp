@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "measure/rows.hpp"
 
 namespace flyball::dynamics {
 
@@ -15,11 +16,7 @@ constexpr double parting = 1e3;
 constexpr double noise = 4e-15;  // of a relative velocity, in units of rate times distance
 
 double distance(const double* a, const double* b, std::size_t dim) {
-    double sum = 0;
-    for (std::size_t c = 0; c < dim; ++c) {
-        sum += (a[c] - b[c]) * (a[c] - b[c]);
-    }
-    return std::sqrt(sum);
+    return std::sqrt(measure::squared_distance(a, b, dim));
 }
 
 // The first of a chain of links.
@@ -162,13 +159,7 @@ bool Groups::part(double t, double tolerance, std::size_t dim, const Moved& move
 }
 
 void Groups::share_directions(Values& x, std::size_t dim) const {
-    const auto length = [&](std::size_t row) {
-        double squares = 0;
-        for (std::size_t c = row * dim; c < (row + 1) * dim; ++c) {
-            squares += x[c] * x[c];
-        }
-        return std::sqrt(squares);
-    };
+    const auto length = [&](std::size_t row) { return measure::length(x.data() + row * dim, dim); };
     for (std::size_t row = 0; row < leader_.size(); ++row) {
         if (leader_[row] != row) {
             const double ratio = length(row) / length(leader_[row]);

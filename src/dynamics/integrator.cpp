@@ -16,21 +16,21 @@ constexpr double least_float_atol = 1e-8;
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_integrator(const Settings& settings) {
-    const bool single = settings.precision == Precision::f32;
-    const Tolerances tolerances{std::max(settings.rtol, single ? least_float_rtol : 0),
-                                std::max(settings.atol, single ? least_float_atol : 0)};
-    switch (settings.method) {
+std::unique_ptr<Integrator> make_integrator(const Problem& problem, const Control& control) {
+    const bool single = control.precision == Precision::f32;
+    const Tolerances tolerances{std::max(control.rtol, single ? least_float_rtol : 0),
+                                std::max(control.atol, single ? least_float_atol : 0)};
+    switch (control.method) {
         case Method::euler:
-            return std::make_unique<RungeKutta>(euler_table(), settings.dt);
+            return std::make_unique<RungeKutta>(euler_table(), control.step);
         case Method::rk4:
-            return std::make_unique<RungeKutta>(rk4_table(), settings.dt);
+            return std::make_unique<RungeKutta>(rk4_table(), control.step);
         case Method::bdf:
             return make_bdf(tolerances);
         case Method::automatic:
             // Under the mask tokens that have met are held apart by those that only one of them sees, at rate 1 and
             // over any time.
-            if (settings.causal && settings.time > slow_time) {
+            if (problem.attention.causal() && problem.time > slow_time) {
                 return make_bdf(tolerances);
             }
             break;

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "dynamics/settings.hpp"
+#include "dynamics/problem.hpp"
 
 namespace flyball::dynamics {
 
@@ -61,6 +61,6 @@ class Integrator {
     virtual void forget() = 0;
 };
 
-std::unique_ptr<Integrator> make_integrator(const Settings& settings);
+std::unique_ptr<Integrator> make_integrator(const Problem& problem, const Control& control);
 
 }  // namespace flyball::dynamics

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "measure/rows.hpp"
 #include "scheme/plane.hpp"
@@ -17,9 +16,8 @@ using scheme::SubLayer;
 
 namespace {
 
-constexpr double shake = 0x1p-20;       // relative size of the disturbance that `doubt` is measured with
-constexpr double rounding = 0x1p-51;    // of a kernel in ambient coordinates, relative to |A|
-constexpr double least_probe = 1e-150;  // its square is still a number
+constexpr double shake = 0x1p-20;     // relative size of the disturbance that `doubt` is measured with
+constexpr double rounding = 0x1p-51;  // of a kernel in ambient coordinates, relative to |A|
 
 // (along, across) of an ambient vector.
 void split(const double* y, const double* theta, std::size_t dim, double* out) {
@@ -41,16 +39,16 @@ double sign_of(std::size_t i) {
 }
 
 // Equations decide between whole vectors by time; every decision that a run may meet has to keep to whole vectors.
-bool keeps_to_whole_vectors(const scheme::Program& program, const Settings& s) {
+bool keeps_to_whole_vectors(const Problem& p) {
     constexpr int probes = 256;
     for (int i = 0; i <= probes; ++i) {
         const double share = static_cast<double>(i) / probes;
-        for (const double t : {share * s.time, std::pow(s.time, share), std::pow(s.time, -share)}) {
-            if (scheme::plane_problem(program, Environment::ode(std::min(t, s.time), s.time, s.tokens, s.dim))) {
+        for (const double t : {share * p.time, std::pow(p.time, share), std::pow(p.time, -share)}) {
+            if (scheme::plane_problem(p.program, Environment::ode(std::min(t, p.time), p.time, p.tokens, p.dim))) {
                 return false;
             }
         }
-        if (program.conditions().empty()) {
+        if (p.program.conditions().empty()) {
             break;
         }
     }
@@ -59,23 +57,21 @@ bool keeps_to_whole_vectors(const scheme::Program& program, const Settings& s) {
 
 }  // namespace
 
-std::unique_ptr<OwnFrame> OwnFrame::make(const Settings& s, const scheme::Program& program, Ambient ambient) {
-    const bool applies = !s.layers && s.weights == WeightKind::identity && s.ffn_width == 0 &&
-                         s.precision == Precision::f64 && keeps_to_whole_vectors(program, s);
-    return applies ? std::unique_ptr<OwnFrame>(new OwnFrame(s, program, std::move(ambient))) : nullptr;
+std::unique_ptr<OwnFrame> OwnFrame::make(const Problem& problem, const Control& control, Ambient ambient) {
+    const bool applies = !problem.layers && problem.attention.identity() &&
+                         problem.attention.settings.head_betas.empty() && problem.ffn.width == 0 &&
+                         control.precision == Precision::f64 && keeps_to_whole_vectors(problem);
+    return applies ? std::unique_ptr<OwnFrame>(new OwnFrame(problem, std::move(ambient))) : nullptr;
 }
 
-OwnFrame::OwnFrame(const Settings& s, const scheme::Program& program, Ambient ambient)
-    : rows_(s.systems * s.tokens),
-      dim_(s.dim),
-      causal_(s.causal),
-      shape_{s.systems, s.tokens, s.dim},
+OwnFrame::OwnFrame(const Problem& p, Ambient ambient)
+    : rows_(p.rows()),
+      dim_(p.dim),
+      causal_(p.attention.causal()),
+      shape_{p.systems, p.tokens, p.dim},
+      attention_(p.attention.settings),
       ambient_(std::move(ambient)),
-      step_(program, scheme::SubLayers::attention_only, rows_, s.dim + 1, s.dim) {
-    attention_.kind = attention::kind_from_name(s.attention);
-    attention_.mask = s.causal ? attention::Mask::causal : attention::Mask::none;
-    attention_.beta = s.beta;
-}
+      step_(p.program, scheme::SubLayers::attention_only, rows_, p.dim + 1, p.dim) {}
 
 void OwnFrame::load(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader) {
     const std::size_t wide = dim_ + 1;
@@ -205,55 +201,6 @@ void OwnFrame::turn_of(Values& turn) const {
     }
 }
 
-// theta'_j = answers_j across_j: the 1/s_j of the scheme, found by asking with a vector of the same length.
-void OwnFrame::find_answers(const Environment& env) {
-    const std::vector<Values> kept = slopes_;
-    evaluate(env, Answer::probe);
-    answers_.resize(rows_);
-    Values turn;
-    turn_of(turn);
-    const Values& last = heard_.back();
-    for (std::size_t row = 0; row < rows_; ++row) {
-        const double asked = std::max(length(last.data() + row * (dim_ + 1) + 1, dim_), least_probe);
-        answers_[row] = std::fabs(turn[row * dim_]) / asked;
-    }
-    slopes_ = kept;
-}
-
-// Tokens of one direction turn each other by w_jk c_k (theta_k - theta_j)/s_j. With w_jk = S_jk/D_j and S symmetric,
-// the weights l_j = s_j D_j c_j make these forces cancel in pairs, l_j w_jk c_k/s_j = c_j S_jk c_k: what remains is the
-// motion of the group,
-//
-//     theta' = sum_j l_j theta'_j / sum_j l_j.
-//
-// Under the causal mask forces have no opposite: the first token of a group turns by itself and the others follow it.
-void OwnFrame::share(const std::vector<std::size_t>& leader, Values& turn) const {
-    Values top(rows_, -std::numeric_limits<double>::infinity());
-    Values weight(rows_, 0.0);
-    Values sum(rows_ * dim_, 0.0);
-    for (std::size_t row = 0; row < rows_; ++row) {
-        top[leader[row]] = std::max(top[leader[row]], log_divisor_[row]);
-    }
-    for (std::size_t row = 0; row < rows_; ++row) {
-        const std::size_t first = leader[row];
-        if (causal_ ? first != row : answers_[row] == 0) {
-            continue;
-        }
-        const double l =
-            causal_ ? 1 : std::exp(log_divisor_[row] - top[first]) * std::fabs(scale_[row]) / answers_[row];
-        weight[first] += l;
-        for (std::size_t c = 0; c < dim_; ++c) {
-            sum[first * dim_ + c] += l * turn[row * dim_ + c];
-        }
-    }
-    for (std::size_t row = 0; row < rows_; ++row) {
-        const std::size_t first = leader[row];
-        for (std::size_t c = 0; c < dim_; ++c) {
-            turn[row * dim_ + c] = weight[first] == 0 ? 0 : sum[first * dim_ + c] / weight[first];
-        }
-    }
-}
-
 void OwnFrame::velocity(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
                         std::vector<Values>& slopes) {
     const std::size_t wide = dim_ + 1;
@@ -309,23 +256,6 @@ double OwnFrame::speed(const Environment& env, const State<double>& state, const
         sum += (parallel ? length(v + 1, dim_) : length(v, wide)) / std::sqrt(squares);
     }
     return sum / static_cast<double>(rows_);
-}
-
-void OwnFrame::motion(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
-                      const std::vector<std::size_t>& group, Motion& motion) {
-    load(env, state, leader);
-    group_ = group;
-    evaluate(env, Answer::whole);
-    group_.clear();
-    motion.theta = theta_;
-    turn_of(motion.turn);
-    motion.rate.assign(rows_, 0.0);
-    if (exact_) {
-        find_answers(env);
-        for (std::size_t row = 0; row < rows_; ++row) {
-            motion.rate[row] = answers_[row] * tie_[row];
-        }
-    }
 }
 
 void OwnFrame::doubt(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,

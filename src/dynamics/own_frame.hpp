@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "attention/own_frame.hpp"
-#include "dynamics/settings.hpp"
+#include "dynamics/problem.hpp"
 #include "scheme/rows.hpp"
 
 namespace flyball::dynamics {
@@ -34,7 +34,7 @@ class OwnFrame {
     using Ambient = std::function<void(const double* in, double* out)>;
 
     // Nothing where the frame does not apply.
-    static std::unique_ptr<OwnFrame> make(const Settings& settings, const scheme::Program& program, Ambient ambient);
+    static std::unique_ptr<OwnFrame> make(const Problem& problem, const Control& control, Ambient ambient);
 
     // leader: [rows], for every token the first token of its group (itself when alone). The state is projected to the
     // manifold first, so that it may lie beside it. One evaluation of attention per call in the text.
@@ -63,7 +63,9 @@ class OwnFrame {
     std::size_t attention_calls() const { return attention_calls_; }  // so far
 
   private:
-    OwnFrame(const Settings& settings, const scheme::Program& program, Ambient ambient);
+    static constexpr double least_probe = 1e-150;  // its square is still a number
+
+    OwnFrame(const Problem& problem, Ambient ambient);
     enum class Answer { whole, probe, shaken };  // what f gives: see answer()
     void load(const scheme::Environment& env, const scheme::State<double>& state,
               const std::vector<std::size_t>& leader);

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
-#include "dynamics/start.hpp"
 #include "measure/rows.hpp"
 #include "scheme/limit.hpp"
 
@@ -18,40 +17,38 @@ using scheme::SubLayers;
 
 namespace {
 
-SubLayers sub_layers_of(const Settings& settings) {
-    return settings.ffn_width > 0 ? SubLayers::attention_and_ffn : SubLayers::attention_only;
-}
+constexpr std::size_t most_frame_tokens = 4096;  // the frame costs n^2 d, without tiles
 
-attention::Settings attention_settings(const Settings& s) {
-    attention::Settings result;
-    result.kind = attention::kind_from_name(s.attention);
-    result.mask = s.causal ? attention::Mask::causal : attention::Mask::none;
-    result.beta = s.beta;
+template <class Real>
+attention::Weights<Real> narrowed(const attention::Weights<double>& wide) {
+    attention::Weights<Real> result{wide.heads, wide.width, {}};
+    const auto each = [](const std::vector<double>& values) { return std::vector<Real>(values.begin(), values.end()); };
+    for (const auto& head : wide.head) {
+        result.head.push_back({each(head.query), each(head.key), each(head.value), each(head.output)});
+    }
     return result;
 }
 
-constexpr std::size_t most_frame_tokens = 4096;  // the frame costs n^2 d, without tiles
-
 }  // namespace
 
-Particles::Particles(const Settings& settings, const scheme::Program& program)
-    : settings_(settings),
-      program_(program),
-      rows_(settings.systems * settings.tokens),
-      step_(program, sub_layers_of(settings), rows_, settings.dim),
-      state_(scheme::State<double>::start(program, rows_, settings.dim, start_rows(settings))),
-      groups_(settings.systems, settings.tokens) {
+Particles::Particles(Problem problem, const Control& control)
+    : problem_(std::move(problem)),
+      control_(control),
+      rows_(problem_.rows()),
+      step_(problem_.program, problem_.sub_layers(), rows_, problem_.dim),
+      state_(scheme::State<double>::start(problem_.program, rows_, problem_.dim, std::move(problem_.start))),
+      groups_(problem_.systems, problem_.tokens) {
     use_draw(0);
-    set_segment(0, settings.final_time());
-    if (settings.tokens <= most_frame_tokens) {
-        frame_ = OwnFrame::make(settings, program,
+    set_segment(0, problem_.final_time());
+    if (problem_.tokens <= most_frame_tokens) {
+        frame_ = OwnFrame::make(problem_, control_,
                                 [this](const double* in, double* out) { sub_layer(SubLayer::attention, in, out); });
     }
-    slow_ = frame_ != nullptr && settings.time > slow_time && settings.kernel == "auto";
+    slow_ = frame_ != nullptr && problem_.time > slow_time && control_.kernel == "auto";
 }
 
 std::size_t Particles::numbers() const {
-    return state_.streams.size() * rows_ * settings_.dim;
+    return state_.streams.size() * rows_ * problem_.dim;
 }
 
 namespace {
@@ -80,7 +77,7 @@ void Particles::copy_from(const double* y) {
 }
 
 std::optional<std::string> Particles::limit_problem() const {
-    return scheme::limit_problem(program_, sub_layers_of(settings_), settings_.final_time());
+    return scheme::limit_problem(problem_.program, problem_.sub_layers(), problem_.final_time());
 }
 
 // Systems share one attention when they share its weights; otherwise each has its own.
@@ -89,29 +86,30 @@ void Particles::use_draw(std::size_t draw) {
         return;
     }
     draw_ = draw;
-    const bool shared = settings_.weights == WeightKind::identity || settings_.weights == WeightKind::file;
-    const std::size_t count = shared ? 1 : settings_.systems;
-    const attention::Shape shape{shared ? settings_.systems : 1, settings_.tokens, settings_.dim};
+    const AttentionLayer& layer = problem_.attention;
+    const std::size_t count = layer.instead ? 0 : layer.per_system ? problem_.systems : 1;
+    const attention::Shape shape{layer.per_system ? 1 : problem_.systems, problem_.tokens, problem_.dim};
     const auto build = [&]<class Real>(std::vector<std::unique_ptr<attention::Attention<Real>>>& list) {
         list.resize(count);
         for (std::size_t m = 0; m < count; ++m) {
-            auto weights = draw_weights<Real>(settings_, m, draw);
+            auto weights =
+                layer.weights ? narrowed<Real>(layer.weights(m, draw)) : attention::Weights<Real>{layer.heads, 0, {}};
             if (list[m] == nullptr) {
-                list[m] = std::make_unique<attention::Attention<Real>>(shape, attention_settings(settings_),
-                                                                       std::move(weights), settings_.kernel);
+                list[m] = std::make_unique<attention::Attention<Real>>(shape, layer.settings, std::move(weights),
+                                                                       control_.kernel);
             } else {
                 list[m]->set_weights(std::move(weights));
             }
         }
     };
-    if (settings_.precision == Precision::f32) {
+    if (control_.precision == Precision::f32) {
         build(attention_float_);
     } else {
         build(attention_);
     }
     ffn_.clear();
-    for (std::size_t m = 0; settings_.ffn_width > 0 && m < settings_.systems; ++m) {
-        ffn_.push_back(draw_feed_forward(settings_, m, draw));
+    for (std::size_t m = 0; problem_.ffn.width > 0 && m < problem_.systems; ++m) {
+        ffn_.push_back(problem_.ffn.weights(m, draw));
     }
 }
 
@@ -119,24 +117,31 @@ std::string Particles::kernel() const {
     if (slow_) {
         return "own-frame";
     }
+    if (problem_.attention.instead) {
+        return "caller's";
+    }
     const std::string& name =
-        settings_.precision == Precision::f32 ? attention_float_.front()->kernel() : attention_.front()->kernel();
+        control_.precision == Precision::f32 ? attention_float_.front()->kernel() : attention_.front()->kernel();
     return fallbacks_ == 0 ? name
                            : fmt::format("{} (direct sums in {} of {} evaluations)", name, fallbacks_, evaluations_);
 }
 
 void Particles::sub_layer(SubLayer which, const double* in, double* out) {
-    const std::size_t per_system = settings_.tokens * settings_.dim;
+    const std::size_t per_system = problem_.tokens * problem_.dim;
     if (which == SubLayer::feed_forward) {
-        for (std::size_t m = 0; m < settings_.systems; ++m) {
-            ffn_[m](settings_.tokens, in + m * per_system, out + m * per_system);
+        for (std::size_t m = 0; m < problem_.systems; ++m) {
+            ffn_[m](problem_.tokens, in + m * per_system, out + m * per_system);
         }
         return;
     }
     ++evaluations_;
+    if (problem_.attention.instead) {
+        problem_.attention.instead(in, out);
+        return;
+    }
     bool fell_back = false;
-    if (settings_.precision == Precision::f32) {
-        const std::size_t all = rows_ * settings_.dim;
+    if (control_.precision == Precision::f32) {
+        const std::size_t all = rows_ * problem_.dim;
         float_in_.assign(in, in + all);
         float_out_.resize(all);
         const std::size_t stride = attention_float_.size() == 1 ? 0 : per_system;
@@ -159,7 +164,7 @@ void Particles::sub_layer(SubLayer which, const double* in, double* out) {
 void Particles::set_segment(double begin, double end) {
     begin_ = begin;
     end_ = end;
-    if (settings_.fresh) {
+    if (problem_.fresh) {
         use_draw(static_cast<std::size_t>(std::floor(0.5 * (begin + end))));
     }
 }
@@ -168,13 +173,13 @@ Environment Particles::ode_environment(double t) const {
     // A switch is the last number before the comparison flips: it belongs to the segment that it ends.
     const double first = begin_ > 0 ? std::nextafter(begin_, end_) : begin_;
     const double inside = std::clamp(t, first, end_);
-    return Environment::ode(inside, settings_.final_time(), settings_.tokens, settings_.dim);
+    return Environment::ode(inside, problem_.final_time(), problem_.tokens, problem_.dim);
 }
 
 void Particles::project(double t) {
     step_.project(ode_environment(t), state_);
     if (groups_.any()) {
-        groups_.share_directions(state_.streams[0], settings_.dim);
+        groups_.share_directions(state_.streams[0], problem_.dim);
     }
 }
 
@@ -200,15 +205,15 @@ void Particles::velocity(double t, const double* y, double* slope) {
 }
 
 void Particles::layer(std::size_t l) {
-    if (settings_.fresh) {
-        use_draw(static_cast<std::size_t>(std::floor(static_cast<double>(l - 1) * settings_.dt + 1e-9)));
+    if (problem_.fresh) {
+        use_draw(static_cast<std::size_t>(std::floor(static_cast<double>(l - 1) * problem_.dt + 1e-9)));
     }
-    step_.layer(Environment::layer(l, *settings_.layers, settings_.dt, settings_.tokens, settings_.dim), state_,
+    step_.layer(Environment::layer(l, *problem_.layers, problem_.dt, problem_.tokens, problem_.dim), state_,
                 [this](SubLayer which, const double* in, double* out) { sub_layer(which, in, out); });
 }
 
 Measured Particles::shape() const {
-    return {settings_.systems, settings_.tokens, settings_.dim, settings_.beta};
+    return {problem_.systems, problem_.tokens, problem_.dim, problem_.attention.settings.beta};
 }
 
 Sample Particles::measure_ode(double t) {
@@ -237,22 +242,20 @@ double Particles::observe_ode(double t, const SampleField& field) {
 
 Sample Particles::measure_layers(std::size_t done, const std::vector<double>* theta_before) {
     const std::size_t l = std::max<std::size_t>(1, done);
-    step_.readout(Environment::layer(l, *settings_.layers, settings_.dt, settings_.tokens, settings_.dim), state_,
+    step_.readout(Environment::layer(l, *problem_.layers, problem_.dt, problem_.tokens, problem_.dim), state_,
                   readout_);
     measure::directions(readout_rows(), theta_);
     double speed = std::nan("");
     if (theta_before != nullptr) {  // how far the last layer turned the tokens, per unit of time
         double sum = 0;
         for (std::size_t row = 0; row < rows_; ++row) {
-            double squares = 0;
-            for (std::size_t c = row * settings_.dim; c < (row + 1) * settings_.dim; ++c) {
-                squares += (theta_[c] - (*theta_before)[c]) * (theta_[c] - (*theta_before)[c]);
-            }
-            sum += std::sqrt(squares);
+            const std::size_t begin = row * problem_.dim;
+            sum +=
+                std::sqrt(measure::squared_distance(theta_.data() + begin, theta_before->data() + begin, problem_.dim));
         }
-        speed = sum / static_cast<double>(rows_) / settings_.dt;
+        speed = sum / static_cast<double>(rows_) / problem_.dt;
     }
-    return measure(shape(), static_cast<double>(done) * settings_.dt, theta_, state_.streams[0], speed);
+    return measure(shape(), static_cast<double>(done) * problem_.dt, theta_, state_.streams[0], speed);
 }
 
 }  // namespace flyball::dynamics

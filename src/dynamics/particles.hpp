@@ -13,8 +13,7 @@
 #include "dynamics/fusing.hpp"
 #include "dynamics/observables.hpp"
 #include "dynamics/own_frame.hpp"
-#include "dynamics/settings.hpp"
-#include "dynamics/weights.hpp"
+#include "dynamics/problem.hpp"
 #include "measure/rows.hpp"
 #include "scheme/rows.hpp"
 
@@ -22,12 +21,11 @@ namespace flyball::dynamics {
 
 class Particles {
   public:
-    Particles(const Settings& settings, const scheme::Program& program);
+    Particles(Problem problem, const Control& control);  // takes the start out of the problem
     Particles(const Particles&) = delete;
     Particles& operator=(const Particles&) = delete;
 
-    const Settings& settings() const { return settings_; }
-    const scheme::Program& program() const { return program_; }
+    const Problem& problem() const { return problem_; }
     scheme::State<double>& state() { return state_; }
     std::size_t numbers() const;  // in all streams together
     void copy_to(double* y) const;
@@ -77,12 +75,12 @@ class Particles {
     void sub_layer(scheme::SubLayer which, const double* in, double* out);
     void use_draw(std::size_t draw);
     Measured shape() const;
-    measure::Rows readout_rows() const { return {readout_.data(), rows_, settings_.dim}; }
+    measure::Rows readout_rows() const { return {readout_.data(), rows_, problem_.dim}; }
     void doubt(double t, Values& doubt, Values& speed);
     bool at_consensus(std::size_t system);
 
-    Settings settings_;
-    scheme::Program program_;
+    Problem problem_;
+    Control control_;
     std::size_t rows_;
     scheme::RowStep<double> step_;
     scheme::State<double> state_;

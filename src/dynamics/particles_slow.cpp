@@ -19,22 +19,6 @@ constexpr double fastest = 10;             // turns a unit of time that an equat
 constexpr double seen = 100;               // a speed this many times its doubt is right to one per cent
 constexpr double consensus_cosine = 1e-6;  // below one: nothing is left to happen
 
-// |theta'| of a row x with velocity v.
-double turn_of(const double* x, const double* v, std::size_t dim) {
-    double squares = 0;
-    double along = 0;
-    for (std::size_t c = 0; c < dim; ++c) {
-        squares += x[c] * x[c];
-        along += x[c] * v[c];
-    }
-    double across = 0;
-    for (std::size_t c = 0; squares > 0 && c < dim; ++c) {
-        const double part = v[c] - along / squares * x[c];
-        across += part * part;
-    }
-    return squares > 0 ? std::sqrt(across / squares) : 0;
-}
-
 constexpr double least_fusing = 1e-14;
 constexpr double most_fusing = 1e-8;
 
@@ -45,10 +29,10 @@ bool Particles::fuse(double t, double h) {
         return false;
     }
     Values theta;
-    measure::directions({state_.streams[0].data(), rows_, settings_.dim}, theta);
-    const double tolerance = std::clamp(settings_.rtol, least_fusing, most_fusing);
+    measure::directions({state_.streams[0].data(), rows_, problem_.dim}, theta);
+    const double tolerance = std::clamp(control_.rtol, least_fusing, most_fusing);
     const bool fused = groups_.update(
-        t, h, tolerance, settings_.dim, theta, [&](const std::vector<std::size_t>& group, Groups::Moved& moved) {
+        t, h, tolerance, problem_.dim, theta, [&](const std::vector<std::size_t>& group, Groups::Moved& moved) {
             ++evaluations_;
             frame_->motion(ode_environment(t), state_, groups_.leaders(), group, moved.alone);
             moved.shared = moved.alone.turn;
@@ -57,7 +41,7 @@ bool Particles::fuse(double t, double h) {
             }
         });
     if (fused) {
-        groups_.share_directions(state_.streams[0], settings_.dim);
+        groups_.share_directions(state_.streams[0], problem_.dim);
     }
     return fused;
 }
@@ -71,7 +55,7 @@ void Particles::doubt(double t, Values& doubt, Values& speed) {
         ++evaluations_;
         return;
     }
-    const std::size_t dim = settings_.dim;
+    const std::size_t dim = problem_.dim;
     const auto disturb = [&](Values& rows) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             rows[i] *= 1 + (i * 0x9e3779b97f4a7c15ULL >> 40 & 1U ? shake : -shake);
@@ -97,7 +81,7 @@ void Particles::doubt(double t, Values& doubt, Values& speed) {
         ++call;
     };
     step_.velocity(env, disturbed, replay, shaken);
-    const double rounding = settings_.precision == Precision::f32 ? rounding_single : rounding_double;
+    const double rounding = control_.precision == Precision::f32 ? rounding_single : rounding_double;
     doubt.resize(rows_);
     speed.resize(rows_);
     for (std::size_t row = 0; row < rows_; ++row) {
@@ -105,20 +89,15 @@ void Particles::doubt(double t, Values& doubt, Values& speed) {
         const double* v = slopes[0].data() + row * dim;
         double* w = shaken[0].data() + row * dim;
         std::transform(w, w + dim, v, w, std::minus<>());
-        doubt[row] = turn_of(x, w, dim) * (rounding / shake);
-        speed[row] = turn_of(x, v, dim);
+        doubt[row] = measure::angular_speed(x, w, dim) * (rounding / shake);
+        speed[row] = measure::angular_speed(x, v, dim);
     }
 }
 
 bool Particles::at_consensus(std::size_t system) {
-    const double* first = theta_.data() + system * settings_.tokens * settings_.dim;
-    for (std::size_t j = 1; j < settings_.tokens; ++j) {
-        double squares = 0;
-        for (std::size_t c = 0; c < settings_.dim; ++c) {
-            const double apart = first[j * settings_.dim + c] - first[c];
-            squares += apart * apart;
-        }
-        if (squares > 2 * consensus_cosine) {
+    const double* first = theta_.data() + system * problem_.tokens * problem_.dim;
+    for (std::size_t j = 1; j < problem_.tokens; ++j) {
+        if (measure::squared_distance(first + j * problem_.dim, first, problem_.dim) > 2 * consensus_cosine) {
             return false;
         }
     }
@@ -126,17 +105,16 @@ bool Particles::at_consensus(std::size_t system) {
 }
 
 bool Particles::may_lose_digits(double t) const {
-    return fastest * (settings_.precision == Precision::f32 ? rounding_single : rounding_double) * t > noticeable;
+    return fastest * (control_.precision == Precision::f32 ? rounding_single : rounding_double) * t > noticeable;
 }
 
 bool Particles::digits_lost(double t) {
     Values doubts;
     Values speeds;
     doubt(t, doubts, speeds);
-    measure::directions({state_.streams[0].data(), rows_, settings_.dim}, theta_);
+    measure::directions({state_.streams[0].data(), rows_, problem_.dim}, theta_);
     for (std::size_t row = 0; row < rows_; ++row) {
-        if (doubts[row] * t > noticeable && speeds[row] <= seen * doubts[row] &&
-            !at_consensus(row / settings_.tokens)) {
+        if (doubts[row] * t > noticeable && speeds[row] <= seen * doubts[row] && !at_consensus(row / problem_.tokens)) {
             return true;
         }
     }

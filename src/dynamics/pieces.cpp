@@ -24,10 +24,10 @@ Piece Pieces::at(double t) const {
     return piece;
 }
 
-std::vector<double> switch_times(const scheme::Program& program, const Settings& settings) {
-    const double T = settings.final_time();
+std::vector<double> switch_times(const Problem& problem) {
+    const double T = problem.final_time();
     const auto at = [&](double t) {
-        return program.comparisons(scheme::Environment::ode(t, T, settings.tokens, settings.dim));
+        return problem.program.comparisons(scheme::Environment::ode(t, T, problem.tokens, problem.dim));
     };
     std::vector<double> times;
     if (at(0).empty()) {

@@ -4,13 +4,12 @@
 
 #include <vector>
 
-#include "dynamics/settings.hpp"
-#include "scheme/program.hpp"
+#include "dynamics/problem.hpp"
 
 namespace flyball::dynamics {
 
 // Times inside (0, T) at which a comparison of the equation flips, to the last bit.
-std::vector<double> switch_times(const scheme::Program& program, const Settings& settings);
+std::vector<double> switch_times(const Problem& problem);
 
 struct Piece {
     double begin = 0;
@@ -20,8 +19,8 @@ struct Piece {
 // Pieces are found when they are needed: a run to T = 1e15 with fresh weights has as many.
 class Pieces {
   public:
-    Pieces(const scheme::Program& program, const Settings& settings)
-        : switches_(switch_times(program, settings)), fresh_(settings.fresh), end_(settings.final_time()) {}
+    explicit Pieces(const Problem& problem)
+        : switches_(switch_times(problem)), fresh_(problem.fresh), end_(problem.final_time()) {}
 
     // The piece that begins at or before t, for 0 <= t < T.
     Piece at(double t) const;

@@ -1,9 +1,12 @@
 #include "dynamics/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "dynamics/runner.hpp"
 
@@ -17,12 +20,13 @@ constexpr double zero_radius = 1e-12;  // of r0: a direction is lost below
 
 }  // namespace
 
-Runner::Runner(const Settings& settings, const scheme::Program& program, const Watch& watch)
-    : settings_(settings),
+Runner::Runner(Problem problem, const Control& control, const Watch& watch)
+    : control_(control),
       watch_(watch),
-      particles_(settings, program),
-      times_(sample_times(settings)),
-      cost_(settings, program),
+      particles_(std::move(problem), control),
+      problem_(particles_.problem()),
+      times_(watch.times.empty() ? std::vector<double>{0, problem_.final_time()} : watch.times),
+      cost_(problem_, control),
       restart_every_(cost_.restart_every()) {}
 
 Record Runner::run(const std::optional<RestartPoint>& from) {
@@ -31,8 +35,8 @@ Record Runner::run(const std::optional<RestartPoint>& from) {
         take_up(*from);
     }
     try {
-        const StopOn stop(watch_.stop);
-        if (settings_.layers) {
+        const StopOn stop(control_.stop);
+        if (problem_.layers) {
             run_layers();
         } else {
             run_ode();
@@ -54,6 +58,7 @@ Record Runner::run(const std::optional<RestartPoint>& from) {
 }
 
 void Runner::take_up(const RestartPoint& from) {
+    taken_up_ = true;
     y_ = from.y;
     particles_.copy_from(from.y.data());
     particles_.set_evaluations(from.evaluations, from.fallbacks);
@@ -84,8 +89,9 @@ void Runner::report_progress(double share) {
 // Layers and equal steps are known from the start; of a run that chooses its steps only after the first of them.
 void Runner::give_forecast() {
     if (watch_.forecast && !forecast_given_) {
-        if (const auto seconds = cost_.seconds_left(step_, particles_.evaluations(), times_.size() - next_sample_)) {
-            watch_.forecast({*seconds / threads(), memory_estimate(settings_, particles_.program().stream_count())});
+        if (const auto seconds =
+                cost_.seconds_left(step_, particles_.evaluations(), times_.size() - next_sample_, watch_.log_time)) {
+            watch_.forecast(*seconds / threads());
             forecast_given_ = true;
         }
     }
@@ -96,7 +102,7 @@ bool Runner::healthy(const Sample& sample) {
         end(Outcome::nan);
     } else if (sample.radius_max > diverged_radius) {
         end(Outcome::diverged);
-    } else if (sample.radius_min < zero_radius * settings_.r0) {
+    } else if (sample.radius_min < zero_radius * problem_.r0) {
         end(Outcome::radius_zero);
     }
     return !ended_;
@@ -107,8 +113,7 @@ void Runner::keep(const Sample& sample) {
     if (watch_.sampled) {
         watch_.sampled(sample, particles_);
     }
-    if (healthy(sample) && settings_.until &&
-        settings_.until->holds(event_field(settings_.until->observable)(sample))) {
+    if (healthy(sample) && watch_.until && watch_.until->holds(event_field(watch_.until->observable)(sample))) {
         end(Outcome::until);
     }
 }
@@ -128,30 +133,30 @@ void Runner::first_layer_sample() {
 }
 
 void Runner::run_layers() {
-    const std::size_t layers = *settings_.layers;
+    const std::size_t layers = *problem_.layers;
     std::vector<double> before;
     give_forecast();
-    if (next_sample_ == 0) {
+    if (!taken_up_ && due(0)) {
         first_layer_sample();
     }
     for (std::size_t l = step_.steps + 1; l <= layers && !ended_; ++l) {
         if (stop_asked()) {
             return end(Outcome::interrupted);
         }
-        const bool due = next_sample_ < times_.size() &&
-                         std::llround(times_[next_sample_] / settings_.dt) == static_cast<long long>(l);
-        const bool watched = settings_.until.has_value();
-        if (due || watched) {
+        const bool sampled = next_sample_ < times_.size() &&
+                             std::llround(times_[next_sample_] / problem_.dt) == static_cast<long long>(l);
+        const bool watched = watch_.until.has_value();
+        if (sampled || watched) {
             particles_.measure_layers(l - 1, nullptr);
             before = particles_.theta();
         }
         particles_.layer(l);
         step_.steps = l;
-        step_.t = static_cast<double>(l) * settings_.dt;
-        if (due || watched) {
+        step_.t = static_cast<double>(l) * problem_.dt;
+        if (sampled || watched) {
             const Sample sample = particles_.measure_layers(l, &before);
-            next_sample_ += due ? 1 : 0;
-            if (due || settings_.until->holds(event_field(settings_.until->observable)(sample))) {
+            next_sample_ += sampled ? 1 : 0;
+            if (sampled || watch_.until->holds(event_field(watch_.until->observable)(sample))) {
                 keep(sample);
             }
         }
@@ -186,10 +191,25 @@ const char* name(Outcome outcome) {
     return "";
 }
 
+Record run(Problem problem, const Control& control, const Watch& watch, const std::optional<RestartPoint>& from) {
+    if (problem.start.size() != problem.rows() * problem.dim || problem.start.empty()) {
+        throw Error(
+            ErrorKind::usage, "dynamics.run", fmt::format("a start of {} numbers", problem.start.size()),
+            fmt::format("{} systems of {} tokens in {} dimensions", problem.systems, problem.tokens, problem.dim));
+    }
+    return Runner(std::move(problem), control, watch).run(from);
+}
+
+Watch watch_of(const Settings& settings, Watch watch) {
+    watch.times = sample_times(settings);
+    watch.log_time = settings.log_time;
+    watch.until = settings.until;
+    return watch;
+}
+
 Record run(const Settings& settings, const scheme::Program& program, const Watch& watch,
            const std::optional<RestartPoint>& from) {
-    check(settings);
-    return Runner(settings, program, watch).run(from);
+    return run(problem_of(settings, program), control_of(settings), watch_of(settings, watch), from);
 }
 
 }  // namespace flyball::dynamics

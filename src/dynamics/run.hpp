@@ -1,10 +1,9 @@
-// A whole particle run: from a start through layers or time, looked at where the settings say.
+// A whole particle run: a problem (problem.hpp) from its start through layers or time, looked at where the watch says.
 //
 // The result is a record, whatever happens: divergence, NaN and a vanished radius are outcomes. A run can be stopped
 // at any moment and taken up again from its last restart point (checkpoint.hpp).
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "dynamics/integrator.hpp"
 #include "dynamics/particles.hpp"
 #include "dynamics/pieces.hpp"
+#include "dynamics/problem.hpp"
 
 namespace flyball::dynamics {
 
@@ -44,14 +44,24 @@ struct RestartPoint {
 };
 
 struct Watch {
-    std::function<void(double done)> progress;                     // share of the run, 0..1
-    std::function<void(const Sample&, const Particles&)> sampled;  // after every sample
-    std::function<void(const RestartPoint&)> restart_point;        // at every restart point
-    std::function<void(const Forecast&)> forecast;                 // once, as soon as the cost of the run is known
-    const std::atomic<bool>* stop = nullptr;  // set: end as interrupted, also in the middle of an evaluation
+    std::vector<double> times =
+        {};                 // when to look, increasing, from 0 to the end at most; none: at the start and the end
+    bool log_time = false;  // they are even in log t: what a forecast takes for the steps as well
+    std::optional<Until> until = {};                                    // ends the run, with a sample
+    std::function<void(double done)> progress = {};                     // share of the run, 0..1
+    std::function<void(const Sample&, const Particles&)> sampled = {};  // after every sample
+    std::function<void(const RestartPoint&)> restart_point = {};        // at every restart point
+    // Once, as soon as the cost of the run is known: what is left of it on the threads there are.
+    std::function<void(double seconds)> forecast = {};
 };
 
 // Throws Error(usage) when an equation without an ODE limit is asked to run in time.
+Record run(Problem problem, const Control& control, const Watch& watch = {},
+           const std::optional<RestartPoint>& from = std::nullopt);
+
+// `watch` looks where the settings say.
+Watch watch_of(const Settings& settings, Watch watch = {});
+// The run that settings describe.
 Record run(const Settings& settings, const scheme::Program& program, const Watch& watch = {},
            const std::optional<RestartPoint>& from = std::nullopt);
 

@@ -34,24 +34,24 @@ class ParticleMotion final : public Motion {
 void Runner::run_ode() {
     if (const auto problem = particles_.limit_problem()) {
         throw Error(ErrorKind::usage, "dynamics.run",
-                    fmt::format("--time for {}, which has no ODE limit: {}", particles_.program().text(), *problem),
+                    fmt::format("--time for {}, which has no ODE limit: {}", problem_.program.text(), *problem),
                     "an equation with a limit, or discrete layers", "use --layers L --dt DT instead of --time");
     }
     give_forecast();
-    const Pieces pieces(particles_.program(), settings_);
-    const auto integrator = make_integrator(settings_);
+    const Pieces pieces(problem_);
+    const auto integrator = make_integrator(problem_, control_);
     ParticleMotion motion(particles_);
-    if (next_sample_ == 0) {
+    if (!taken_up_) {
         y_.resize(particles_.numbers());
         particles_.copy_to(y_.data());
     }
-    while (step_.t < settings_.time && !ended_) {
+    while (step_.t < problem_.time && !ended_) {
         const Piece piece = pieces.at(step_.t);
         particles_.set_segment(piece.begin, piece.end);
         if (step_.t == piece.begin) {  // also in a run taken up there: it has not entered the piece yet
             motion.project(step_.t, y_.data());
         }
-        if (next_sample_ == 0) {
+        if (due(0)) {
             particles_.copy_from(y_.data());
             next_sample_ = 1;
             keep(particles_.measure_ode(0));
@@ -68,7 +68,8 @@ void Runner::run_piece(const Piece& piece, Integrator& integrator, Motion& motio
             return end(Outcome::interrupted);
         }
         const double before = step_.t;
-        const double target = integrator.ends_at_samples() ? std::min(piece.end, times_[next_sample_]) : piece.end;
+        const bool to_sample = integrator.ends_at_samples() && due(piece.end);
+        const double target = to_sample ? times_[next_sample_] : piece.end;
         const Progressed progressed = integrator.step(motion, step_, y_, target);
         if (progressed != Progressed::stepped) {
             return end(progressed == Progressed::not_finite ? Outcome::nan : Outcome::step_underflow);
@@ -86,18 +87,18 @@ void Runner::run_piece(const Piece& piece, Integrator& integrator, Motion& motio
         }
         if (step_.t == piece.end || step_.steps % restart_every_ == 0) {
             integrator.forget();
-            if (!ended_ && step_.t < settings_.time) {
+            if (!ended_ && step_.t < problem_.time) {
                 offer_restart_point();
             }
         }
-        report_progress(step_.t / settings_.time);
+        report_progress(step_.t / problem_.time);
     }
 }
 
 // Tokens that have merged become one direction: what the integrator knows of their motion is then out of date.
 void Runner::fuse(Integrator& integrator) {
     particles_.copy_from(y_.data());
-    if (particles_.fuse(step_.t, step_.h > 0 ? step_.h : settings_.dt)) {
+    if (particles_.fuse(step_.t, step_.h > 0 ? step_.h : control_.step)) {
         particles_.copy_to(y_.data());
         integrator.forget();
     }
@@ -114,28 +115,28 @@ void Runner::place(double t, Integrator& integrator, Motion& motion) {
 }
 
 double Runner::observed(double t) {
-    return particles_.observe_ode(t, event_field(settings_.until->observable));
+    return particles_.observe_ode(t, event_field(watch_.until->observable));
 }
 
 // Samples in (before, step_.t], and the first sight of the event: at one of them or at the end of the step.
 void Runner::look_inside(double before, Integrator& integrator, Motion& motion) {
-    if (settings_.until && before == step_.t) {  // t stands still while two tokens meet at t = 1e22
+    if (watch_.until && before == step_.t) {  // t stands still while two tokens meet at t = 1e22
         place(step_.t, integrator, motion);
-        if (settings_.until->holds(observed(step_.t))) {
+        if (watch_.until->holds(observed(step_.t))) {
             return end_at_event(before, step_.t, integrator, motion);
         }
     }
     for (double seen = before; seen < step_.t && !ended_;) {
-        const bool due = next_sample_ < times_.size() && times_[next_sample_] <= step_.t;
-        if (!due && !settings_.until) {
+        const bool sampled = due(step_.t);
+        if (!sampled && !watch_.until) {
             return;
         }
-        const double t = due ? times_[next_sample_] : step_.t;
+        const double t = sampled ? times_[next_sample_] : step_.t;
         place(t, integrator, motion);
-        if (settings_.until && settings_.until->holds(observed(t))) {
+        if (watch_.until && watch_.until->holds(observed(t))) {
             return end_at_event(seen, t, integrator, motion);
         }
-        if (due) {
+        if (sampled) {
             ++next_sample_;
             keep(particles_.measure_ode(t));
         }
@@ -150,7 +151,7 @@ void Runner::end_at_event(double before, double t, Integrator& integrator, Motio
     for (int i = 0; i < 64 && high - low > event_precision * high; ++i) {
         const double middle = low + 0.5 * (high - low);
         place(middle, integrator, motion);
-        (settings_.until->holds(observed(middle)) ? high : low) = middle;
+        (watch_.until->holds(observed(middle)) ? high : low) = middle;
     }
     place(high, integrator, motion);
     const Sample sample = particles_.measure_ode(high);

@@ -11,7 +11,7 @@ namespace flyball::dynamics {
 
 class Runner {
   public:
-    Runner(const Settings& settings, const scheme::Program& program, const Watch& watch);
+    Runner(Problem problem, const Control& control, const Watch& watch);
 
     Record run(const std::optional<RestartPoint>& from);
 
@@ -34,16 +34,20 @@ class Runner {
     void end(Outcome outcome);
     void report_progress(double share);
     void give_forecast();
-    bool stop_asked() const { return watch_.stop != nullptr && watch_.stop->load(std::memory_order_relaxed); }
+    bool stop_asked() const { return control_.stop != nullptr && control_.stop->load(std::memory_order_relaxed); }
 
-    Settings settings_;
+    bool due(double t) const { return next_sample_ < times_.size() && times_[next_sample_] <= t; }
+
+    Control control_;
     const Watch& watch_;
     Particles particles_;
+    const Problem& problem_;  // theirs
     std::vector<double> times_;
     Cost cost_;
     std::size_t restart_every_;
     bool forecast_given_ = false;
     Record record_;
+    bool taken_up_ = false;
     bool ended_ = false;  // before its time; record_.outcome says why
 
     // Where the run is. In time, particles_ is only where y_ or a sample is looked at.

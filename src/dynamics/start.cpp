@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/random.hpp"
+#include "measure/rows.hpp"
 
 namespace flyball::dynamics {
 
@@ -12,11 +13,7 @@ namespace {
 constexpr std::uint64_t start_stream = 1;
 
 void normalise(double* row, std::size_t dim, double length) {
-    double squares = 0;
-    for (std::size_t c = 0; c < dim; ++c) {
-        squares += row[c] * row[c];
-    }
-    const double factor = length / std::sqrt(squares);
+    const double factor = length / measure::length(row, dim);
     for (std::size_t c = 0; c < dim; ++c) {
         row[c] *= factor;
     }
@@ -48,10 +45,7 @@ std::vector<double> start_rows(const Settings& s) {
             const double angle = std::acos(1 - s.cone_delta) / 2;
             for (std::size_t j = 0; j < s.tokens; ++j) {
                 double* row = system + j * s.dim;
-                double along = 0;
-                for (std::size_t c = 0; c < s.dim; ++c) {
-                    along += row[c] * axis[c];
-                }
+                const double along = measure::dot(row, axis.data(), s.dim);
                 for (std::size_t c = 0; c < s.dim; ++c) {
                     row[c] -= along * axis[c];
                 }

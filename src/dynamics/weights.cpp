@@ -27,11 +27,6 @@ std::vector<double> normals(const Settings& s, std::uint64_t stream, std::size_t
     return values;
 }
 
-template <class Real>
-std::vector<Real> narrowed(const std::vector<double>& values) {
-    return {values.begin(), values.end()};
-}
-
 // A [d, d] matrix of the role (query, key, value, output: 0 to 3), with its gain. Another matrix's gain, or its being
 // the identity, does not change this one's draw.
 std::vector<double> random_matrix(const Settings& s, std::size_t role, std::size_t system, std::size_t draw) {
@@ -60,10 +55,9 @@ std::vector<double> random_matrix(const Settings& s, std::size_t role, std::size
 }
 
 // The four matrices of one head: rows [h*width, (h+1)*width) of d x d draws; the output is transposed.
-template <class Real>
-attention::Weights<Real> random_weights(const Settings& s, std::size_t system, std::size_t draw) {
+attention::Weights<double> random_weights(const Settings& s, std::size_t system, std::size_t draw) {
     const std::size_t d = s.dim;
-    attention::Weights<Real> weights;
+    attention::Weights<double> weights;
     weights.heads = s.heads;
     weights.width = d / s.heads;
     weights.head.resize(s.heads);
@@ -82,10 +76,7 @@ attention::Weights<Real> random_weights(const Settings& s, std::size_t system, s
                 rows = std::move(columns);
             }
             auto& head = weights.head[h];
-            (role == 0   ? head.query
-             : role == 1 ? head.key
-             : role == 2 ? head.value
-                         : head.output) = narrowed<Real>(rows);
+            (role == 0 ? head.query : role == 1 ? head.key : role == 2 ? head.value : head.output) = std::move(rows);
         }
     }
     return weights;
@@ -93,8 +84,7 @@ attention::Weights<Real> random_weights(const Settings& s, std::size_t system, s
 
 // Tensors query, key, value of [heads*width, d] and output of [d, heads*width]; output is the identity when it is
 // absent.
-template <class Real>
-attention::Weights<Real> file_weights(const Settings& s) {
+attention::Weights<double> file_weights(const Settings& s) {
     const SafeTensors file = SafeTensors::open(s.weight_file);
     const std::size_t d = s.dim;
     const auto shape_of = [&](const char* name) { return file.info(name).shape; };
@@ -112,7 +102,7 @@ attention::Weights<Real> file_weights(const Settings& s) {
         }
     }
     const std::size_t rows = static_cast<std::size_t>(shape_of("query")[0]);
-    attention::Weights<Real> weights;
+    attention::Weights<double> weights;
     weights.heads = s.heads;
     weights.width = rows / s.heads;
     weights.head.resize(s.heads);
@@ -138,13 +128,12 @@ attention::Weights<Real> file_weights(const Settings& s) {
     for (std::size_t h = 0; h < s.heads; ++h) {
         const auto cut = [&](const std::vector<double>& from) {
             const auto begin = from.begin() + static_cast<std::ptrdiff_t>(h * weights.width * d);
-            return std::vector<Real>(begin, begin + static_cast<std::ptrdiff_t>(weights.width * d));
+            return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(weights.width * d));
         };
-        weights.head[h] = {cut(query), cut(key), cut(value), std::vector<Real>(d * weights.width)};
+        weights.head[h] = {cut(query), cut(key), cut(value), std::vector<double>(d * weights.width)};
         for (std::size_t c = 0; c < d; ++c) {
             for (std::size_t i = 0; i < weights.width; ++i) {
-                weights.head[h].output[c * weights.width + i] =
-                    static_cast<Real>(output[c * rows + h * weights.width + i]);
+                weights.head[h].output[c * weights.width + i] = output[c * rows + h * weights.width + i];
             }
         }
     }
@@ -153,25 +142,22 @@ attention::Weights<Real> file_weights(const Settings& s) {
 
 }  // namespace
 
-template <class Real>
-attention::Weights<Real> draw_weights(const Settings& s, std::size_t system, std::size_t draw) {
+attention::Weights<double> draw_weights(const Settings& s, std::size_t system, std::size_t draw) {
     switch (s.weights) {
         case WeightKind::identity: {
-            attention::Weights<Real> weights;
+            attention::Weights<double> weights;
             weights.heads = s.heads;
             return weights;
         }
         case WeightKind::file:
-            return file_weights<Real>(s);
+            return file_weights(s);
         case WeightKind::gaussian:
         case WeightKind::kaiming:
         case WeightKind::orthogonal:
             break;
     }
-    return random_weights<Real>(s, system, draw);
+    return random_weights(s, system, draw);
 }
-template attention::Weights<float> draw_weights<float>(const Settings&, std::size_t, std::size_t);
-template attention::Weights<double> draw_weights<double>(const Settings&, std::size_t, std::size_t);
 
 FeedForward draw_feed_forward(const Settings& s, std::size_t system, std::size_t draw) {
     FeedForward ffn{s.dim, s.ffn_width, {}, {}};

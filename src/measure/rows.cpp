@@ -27,6 +27,14 @@ double dot(const double* a, const double* b, std::size_t dim) {
     return sum;
 }
 
+double squared_distance(const double* a, const double* b, std::size_t dim) {
+    double sum = 0;
+    for (std::size_t c = 0; c < dim; ++c) {
+        sum += (a[c] - b[c]) * (a[c] - b[c]);
+    }
+    return sum;
+}
+
 double length(const double* row, std::size_t dim) {
     const double squares = dot(row, row, dim);
     // Between these bounds no square that matters has overflowed or lost digits below the smallest double.
@@ -124,25 +132,27 @@ double effective_rank(const Rows& rows) {
     return std::exp(entropy(values));
 }
 
+double angular_speed(const double* x, const double* v, std::size_t dim) {
+    const double size = length(x, dim);
+    if (size == 0) {
+        return 0;
+    }
+    double along = 0;
+    for (std::size_t c = 0; c < dim; ++c) {
+        along += x[c] / size * v[c];
+    }
+    double across = 0;
+    for (std::size_t c = 0; c < dim; ++c) {
+        const double part = v[c] - along * (x[c] / size);
+        across += part * part;
+    }
+    return std::sqrt(across) / size;
+}
+
 double mean_angular_speed(const Rows& rows, const double* slope) {
     double sum = 0;
     for (std::size_t j = 0; j < rows.count; ++j) {
-        const double* x = rows.row(j);
-        const double* v = slope + j * rows.dim;
-        const double size = length(x, rows.dim);
-        if (size == 0) {
-            continue;
-        }
-        double along = 0;
-        for (std::size_t c = 0; c < rows.dim; ++c) {
-            along += x[c] / size * v[c];
-        }
-        double across = 0;
-        for (std::size_t c = 0; c < rows.dim; ++c) {
-            const double part = v[c] - along * (x[c] / size);
-            across += part * part;
-        }
-        sum += std::sqrt(across) / size;
+        sum += angular_speed(rows.row(j), slope + j * rows.dim, rows.dim);
     }
     return sum / static_cast<double>(rows.count);
 }
@@ -170,7 +180,9 @@ double quantile(std::vector<double>& values, double share) {
     const double place = share * static_cast<double>(values.size() - 1);
     const auto below = static_cast<std::size_t>(place);
     const std::size_t above = std::min(below + 1, values.size() - 1);
-    return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+    const double part = place - static_cast<double>(below);
+    const double gap = values[above] - values[below];
+    return std::isfinite(gap) ? values[below] + part * gap : std::lerp(values[below], values[above], part);
 }
 
 }  // namespace flyball::measure

@@ -30,6 +30,7 @@ struct Rows {
 };
 
 double dot(const double* a, const double* b, std::size_t dim);
+double squared_distance(const double* a, const double* b, std::size_t dim);  // |a - b|^2
 
 // |row|, also where the squares would overflow or vanish.
 double length(const double* row, std::size_t dim);
@@ -46,8 +47,8 @@ double one_minus_cosine(const Rows& theta);  // theta: unit or zero rows
 // min(count, dim) = 1024, where the eigenvalues cost more than the run.
 double effective_rank(const Rows& rows);
 
-// Mean over rows of |d/dt (row/|row|)| when row' = slope: the part of the slope across the row, over its length. Zero
-// rows count 0.
+// |d/dt (row/|row|)| when row' = slope: the part of the slope across the row, over its length. A zero row counts 0.
+double angular_speed(const double* row, const double* slope, std::size_t dim);
 double mean_angular_speed(const Rows& rows, const double* slope);
 
 // -sum p log p of shares p_i = weights_i / sum of weights; zero weights count nothing.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/rows.hpp"
 #include "report/checks.hpp"
 #include "report/colour.hpp"
 #include "report/figure.hpp"
@@ -23,14 +24,6 @@ struct Box {
     std::vector<double> outliers;
 };
 
-// Linear between the order statistics, as in R's type 7 and NumPy's default.
-double quantile(const std::vector<double>& sorted, double share) {
-    const double place = share * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
-}
-
 // False when the group has nothing the axis can show.
 bool summarise(const BoxFigure::Group& group, Scale scale, Box& box) {
     if (group.five) {
@@ -45,11 +38,11 @@ bool summarise(const BoxFigure::Group& group, Scale scale, Box& box) {
     }
     std::sort(sorted.begin(), sorted.end());
     box.count = fmt::format("n = {}", sorted.size());
-    const double lower = quantile(sorted, 0.25);
-    const double upper = quantile(sorted, 0.75);
+    const double lower = measure::quantile(sorted, 0.25);
+    const double upper = measure::quantile(sorted, 0.75);
     const double reach = 1.5 * (upper - lower);
     // A whisker never ends inside the box.
-    box.five = {lower, lower, quantile(sorted, 0.5), upper, upper};
+    box.five = {lower, lower, measure::quantile(sorted, 0.5), upper, upper};
     for (const double value : sorted) {
         if (value < lower - reach || value > upper + reach) {
             box.outliers.push_back(value);

@@ -5,8 +5,8 @@
 
 #include "claims/dynamics_table.hpp"
 #include "claims/experiment.hpp"
+#include "claims/groups.hpp"
 #include "claims/paper.hpp"
-#include "claims/system.hpp"
 
 namespace flyball::claims {
 namespace {
@@ -92,10 +92,10 @@ TEST(PlainAttention, OfEquiangularTokensIsTheReducedLaw) {
     }
     const PlainAttention attention = plain_attention(theta, n, beta);
     const Equiangular reduced = equiangular(5, beta, gamma);
-    EXPECT_NEAR(dot(theta.data(), attention.value.data(), n), reduced.along, 1e-14);
-    EXPECT_NEAR(std::sqrt(dot(attention.value.data(), attention.value.data(), n)), reduced.length, 1e-14);
+    EXPECT_NEAR(measure::dot(theta.data(), attention.value.data(), n), reduced.along, 1e-14);
+    EXPECT_NEAR(std::sqrt(measure::dot(attention.value.data(), attention.value.data(), n)), reduced.length, 1e-14);
     // s gamma' = 2 <P A_1, theta_2>
-    const double across = dot(attention.value.data(), theta.data() + n, n) - reduced.along * gamma;
+    const double across = measure::dot(attention.value.data(), theta.data() + n, n) - reduced.along * gamma;
     EXPECT_NEAR(2 * across, reduced.rate, 1e-14);
 }
 
@@ -121,60 +121,11 @@ TEST(LogK, VanishesAtBetaZeroAndHasTheRightSlope) {
     EXPECT_NEAR(log_K(16, 1e-6), 1e-6 * std::log(16.0) / 15, 1e-11);
 }
 
-TEST(System, GoesWhereTheParticlesGo) {
-    dynamics::Settings s;
-    s.tokens = 6;
-    s.dim = 4;
-    s.beta = 2;
-    s.time = 5;
-    s.samples = 2;
-    const scheme::Program program = scheme::find_scheme("peri-ln").program;
-    std::vector<double> start;
-    std::vector<double> end;
-    dynamics::Watch watch;
-    watch.sampled = [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
-        (sample.t == 0 ? start : end) = particles.x();
-    };
-    dynamics::run(s, program, watch);
-    attention::Settings attention;
-    attention.beta = 2;
-    System system(program, 6, 4, 5, attention);
-    system.start(start);
-    system.advance(0, 5, 2000);
-    for (std::size_t i = 0; i < end.size(); ++i) {
-        EXPECT_NEAR(system.x()[i], end[i], 1e-9) << i;
-    }
-}
-
-TEST(System, TakesASubLayerOfTheCallers) {
-    // f(x) = (0, 1): Pre-LN turns e_1 at speed 1/r towards it and does not grow; e_2 grows and does not turn.
-    System system(scheme::find_scheme("pre-ln").program, 2, 2, 1, [](const double*, double* out) {
-        out[0] = out[2] = 0;
-        out[1] = out[3] = 1;
-    });
-    system.start({2, 0, 0, 2});
-    const Motion motion = system.motion(0);
-    EXPECT_NEAR(motion.turn[1], 0.5, 1e-15);
-    EXPECT_NEAR(motion.growth[0], 0, 1e-15);
-    EXPECT_NEAR(motion.turn[2], 0, 1e-15);
-    EXPECT_NEAR(motion.growth[1], 1, 1e-15);
-}
-
-TEST(System, KeepsItsTimeInLongStretches) {
-    // sqrt-scaling at the start of a stretch to 1e30 has s = 1: the first token turns as under Post-LN.
-    const std::vector<double> rows = {1, 0, 0, 1};
-    System scaled(scheme::find_scheme("sqrt-scaling").program, 2, 2, 1e30, attention::Settings{});
-    System post(scheme::find_scheme("post-ln").program, 2, 2, 1e30, attention::Settings{});
-    scaled.start(rows);
-    post.start(rows);
-    EXPECT_NEAR(scaled.motion(0).turn[1], post.motion(0).turn[1], 1e-12);
-}
-
 TEST(RandomRows, HaveTheLengthAskedForAndNoPreferredDirection) {
     const std::size_t n = 4000;
     const std::vector<double> rows = random_rows(n, 3, 1.5, 5);
     double mean = 0;
-    for (const double length : lengths_of(rows, 3)) {
+    for (const double length : measure::lengths({rows.data(), n, 3})) {
         EXPECT_NEAR(length, 1.5, 1e-14);
     }
     for (std::size_t i = 0; i < rows.size(); i += 3) {

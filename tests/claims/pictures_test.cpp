@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "claims/claim.hpp"
+#include "claims/groups.hpp"
 #include "sanitized.hpp"
 
 namespace flyball::claims {

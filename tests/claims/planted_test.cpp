@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "claims/claim.hpp"
+#include "claims/groups.hpp"
+#include "claims/judge.hpp"
 #include "sanitized.hpp"
 
 namespace flyball::claims {
@@ -196,7 +197,7 @@ TEST(Planted, EveryClaimHasAWrongPredictionAndEveryRowAClaim) {
     for (const Claim& claim : claims) {
         const bool found =
             std::any_of(table().begin(), table().end(), [&](const Planted& row) { return claim.id == row.claim; });
-        EXPECT_TRUE(found) << claim.id << " has no row in the table above";
+        EXPECT_TRUE(found || !claim.experiment) << claim.id << " has no row in the table above";
     }
     for (const Planted& row : table()) {
         const bool found =
@@ -227,7 +228,10 @@ TEST_P(WrongPrediction, FlipsTheVerdict) {
         ++asked;
         return row.wrong(stated, place);
     };
-    const Measurement result = claim->experiment(context);
+    const Measurement result = judge(*claim, context).measurement;
+    if (result.verdict == Verdict::skipped) {
+        GTEST_SKIP() << row.claim << " " << result.note;
+    }
     EXPECT_GT(asked, 0U) << row.claim << " never asks for '" << row.quantity << "'";
     EXPECT_NE(result.verdict, claim->expected)
         << row.claim << " does not notice '" << row.instead << "': measured " << text_of(result.measured)
@@ -235,7 +239,7 @@ TEST_P(WrongPrediction, FlipsTheVerdict) {
 }
 
 std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
-    std::string name = std::string(table()[info.param].claim).substr(9) + "_" + std::to_string(info.param);
+    std::string name = std::string(table()[info.param].claim) + "_" + std::to_string(info.param);
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
 }

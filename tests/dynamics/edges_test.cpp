@@ -76,7 +76,7 @@ TEST(WeightFiles, EveryHeadHasItsOwnPartOfEachMatrix) {
     s.heads = 2;
     s.weights = WeightKind::file;
     s.weight_file = path.string();
-    const attention::Weights<double> weights = draw_weights<double>(s, 0, 0);
+    const attention::Weights<double> weights = draw_weights(s, 0, 0);
     std::filesystem::remove(path);
     ASSERT_EQ(weights.head.size(), 2U);
     EXPECT_EQ(weights.width, 2U);

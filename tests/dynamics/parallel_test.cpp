@@ -60,10 +60,10 @@ TEST(Stopping, FromAnotherThreadIsSeenInTheMiddleOfARun) {
     s.dt = 1e-3;
     s.samples = 2;
     std::atomic<bool> stop{false};
-    Watch watch;
-    watch.stop = &stop;
+    Control control = control_of(s);
+    control.stop = &stop;
     std::thread other([&] { stop = true; });
-    const Record record = run(s, scheme::find_scheme("post-ln").program, watch);
+    const Record record = run(problem_of(s, scheme::find_scheme("post-ln").program), control, watch_of(s));
     other.join();
     EXPECT_EQ(record.outcome, Outcome::interrupted);
 }

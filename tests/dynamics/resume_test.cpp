@@ -168,7 +168,7 @@ TEST(Pieces, AreFoundOneByOne) {
     settings.weights = WeightKind::gaussian;
     settings.fresh = true;
     settings.time = 1e15;
-    const Pieces pieces(scheme::find_scheme("mix-ln").program, settings);
+    const Pieces pieces(problem_of(settings, scheme::find_scheme("mix-ln").program));
     EXPECT_EQ(pieces.at(0).begin, 0);
     EXPECT_EQ(pieces.at(0).end, 1);
     EXPECT_EQ(pieces.at(0.5).end, 1);
@@ -179,7 +179,7 @@ TEST(Pieces, AreFoundOneByOne) {
     EXPECT_NEAR(late.end, 2.5e14, 0.1);
     EXPECT_EQ(pieces.at(1e15 - 0.5).end, 1e15);
     settings.time = 1e17;  // where t + 1 is t
-    const Pieces far(scheme::find_scheme("pre-ln").program, settings);
+    const Pieces far(problem_of(settings, scheme::find_scheme("pre-ln").program));
     EXPECT_GT(far.at(5e16).end, 5e16);
 }
 

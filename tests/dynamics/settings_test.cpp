@@ -115,7 +115,7 @@ TEST(Weights, HaveTheirGainsOneByOne) {
     Settings settings;
     settings.dim = 64;
     parse_weights("kaiming:k=0.5,v=3,o=identity", settings);
-    const auto head = draw_weights<double>(settings, 0, 0).head[0];
+    const auto head = draw_weights(settings, 0, 0).head[0];
     EXPECT_NEAR(gain_of(head.query, 64), std::sqrt(2.0), 0.05);
     EXPECT_NEAR(gain_of(head.key, 64), 0.5, 0.02);
     EXPECT_NEAR(gain_of(head.value, 64), 3, 0.1);
@@ -124,7 +124,7 @@ TEST(Weights, HaveTheirGainsOneByOne) {
     }
     // What one matrix is multiplied with does not change the draw of another.
     parse_weights("gaussian", settings);
-    const auto plain = draw_weights<double>(settings, 0, 0).head[0];
+    const auto plain = draw_weights(settings, 0, 0).head[0];
     EXPECT_NEAR(head.key[5], 0.5 * plain.key[5], 1e-16);
     EXPECT_NEAR(head.query[5], std::sqrt(2.0) * plain.query[5], 1e-15);
     EXPECT_NEAR(head.value[77], 3 * plain.value[77], 1e-15);
@@ -135,7 +135,7 @@ TEST(Weights, AnIdentityOutputOfSeveralHeadsPutsThemSideBySide) {
     settings.dim = 6;
     settings.heads = 3;
     parse_weights("gaussian:o=identity", settings);
-    const auto weights = draw_weights<double>(settings, 0, 0);
+    const auto weights = draw_weights(settings, 0, 0);
     for (std::size_t h = 0; h < 3; ++h) {
         for (std::size_t c = 0; c < 6; ++c) {
             for (std::size_t i = 0; i < 2; ++i) {

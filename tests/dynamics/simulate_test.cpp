@@ -302,12 +302,12 @@ TEST(Until, StopsAtTheEventItself) {
 TEST(Switches, AreFoundToTheLastBit) {
     Settings settings;
     settings.time = 10;
-    const auto times = switch_times(scheme::find_scheme("mix-ln:tau=0.3").program, settings);
+    const auto times = switch_times(problem_of(settings, scheme::find_scheme("mix-ln:tau=0.3").program));
     ASSERT_EQ(times.size(), 1U);
     EXPECT_NEAR(times[0], 3.0, 1e-14);
-    EXPECT_TRUE(switch_times(scheme::find_scheme("pre-ln").program, settings).empty());
+    EXPECT_TRUE(switch_times(problem_of(settings, scheme::find_scheme("pre-ln").program)).empty());
     const auto scalar = scheme::Program::parse("x + dt*(t < 2 ? 1 : 3)*f(norm(x))");
-    EXPECT_EQ(switch_times(scalar, settings).size(), 1U);
+    EXPECT_EQ(switch_times(problem_of(settings, scalar)).size(), 1U);
 }
 
 // ---- robustness

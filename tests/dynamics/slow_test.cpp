@@ -147,7 +147,8 @@ struct Frame {
         settings.causal = causal;
         settings.time = 1e5;
         const scheme::Program& program = scheme::find_scheme(scheme).program;
-        frame = OwnFrame::make(settings, program, [](const double*, double*) { FAIL() << "f sees multiples of x"; });
+        frame = OwnFrame::make(problem_of(settings, program), control_of(settings),
+                               [](const double*, double*) { FAIL() << "f sees multiples of x"; });
         state = scheme::State<double>::start(program, settings.tokens, 2, std::move(x));
     }
     // theta' of a token, counter-clockwise.

@@ -111,7 +111,7 @@ TEST(Weights, OfSeveralHeadsHaveTheVarianceOfTheWholeWidth) {
     Settings s = of(StartKind::gaussian, 4, 128);
     s.weights = WeightKind::gaussian;
     s.heads = 4;
-    const auto weights = draw_weights<double>(s, 0, 0);
+    const auto weights = draw_weights(s, 0, 0);
     double sum = 0;
     for (const auto& head : weights.head) {
         sum += dot(head.query, head.query);
@@ -129,7 +129,7 @@ TEST(Start, SharesItsRandomNumbersNeitherWithWeightsNorWithTheFfn) {
     std::vector<double> firsts;
     for (std::size_t m = 0; m < s.systems; ++m) {
         firsts.push_back(start_rows(s)[m * s.tokens * s.dim]);
-        const auto weights = draw_weights<double>(s, m, 0);
+        const auto weights = draw_weights(s, m, 0);
         firsts.push_back(weights.head[0].query[0] * 2);  // drawn with variance 1/4
         firsts.push_back(weights.head[0].value[0] * 2);
         firsts.push_back(draw_feed_forward(s, m, 0).first[0] * 2);

@@ -21,6 +21,13 @@ TEST(Measure, LengthsAreEuclidean) {
     EXPECT_EQ(lengths(rows).size(), 5U);
 }
 
+TEST(Measure, DistancesAreSquaredAndSymmetric) {
+    // numpy: ((x[0] - x[1])**2).sum(), with x the rows above.
+    EXPECT_NEAR(squared_distance(rows.row(0), rows.row(1), 3), 1.873, 1e-15);
+    EXPECT_EQ(squared_distance(rows.row(0), rows.row(1), 3), squared_distance(rows.row(1), rows.row(0), 3));
+    EXPECT_EQ(squared_distance(rows.row(2), rows.row(2), 3), 0);
+}
+
 TEST(Measure, LengthsNeitherOverflowNorVanish) {
     const std::vector<double> extreme = {3e200, 4e200, 3e-200, 4e-200, 0, 0};
     const std::vector<double> sizes = lengths({extreme.data(), 3, 2});
@@ -73,6 +80,8 @@ TEST(Measure, AngularSpeedIsTheSlopeAcrossTheRowOverItsLength) {
     const std::vector<double> slope = {0.7,  -1.34, -0.46, -1.9,  -1.29, -1.84, -0.24, -1.27,
                                        0.27, 0.16,  -0.19, -2.52, -0.54, -0.05, 0.11};
     EXPECT_NEAR(mean_angular_speed(rows, slope.data()), 1.4241285919099753, 1e-14);
+    // numpy: with u = x[4]/|x[4]|, |v - (v.u) u|/|x[4]| for v = slope[4].
+    EXPECT_NEAR(angular_speed(rows.row(4), slope.data() + 12, 3), 0.590293452351083, 1e-14);
     EXPECT_NEAR(mean_angular_speed(rows, x.data()), 0, 1e-15) << "a slope along the rows turns nothing";
 }
 
@@ -88,6 +97,8 @@ TEST(Measure, QuantilesInterpolateBetweenOrderStatistics) {
     EXPECT_NEAR(quantile(values, 0.5), 5, 1e-15);
     EXPECT_NEAR(quantile(values, 0.95), 9.55, 1e-14);
     EXPECT_EQ(quantile(values, 1), 10);
+    std::vector<double> far = {1.5e308, -1.5e308};
+    EXPECT_EQ(quantile(far, 0.5), 0);
     values[2] = NAN;
     EXPECT_TRUE(std::isnan(quantile(values, 0.5)));
 }

@@ -12,7 +12,7 @@ KNOWN = [
      "value = std::isnan(value) ? value : std::sqrt(std::max(0.0, value));",
      "value = std::isnan(value) ? value : std::max(0.0, value);"),
     ("angular-speed-not-over-length", "src/measure/rows.cpp",
-     "sum += std::sqrt(across) / size;", "sum += std::sqrt(across);"),
+     "return std::sqrt(across) / size;", "return std::sqrt(across);"),
     ("angular-speed-without-projection", "src/measure/rows.cpp",
      "const double part = v[c] - along * (x[c] / size);", "const double part = v[c] - 0 * along * (x[c] / size);"),
     ("entropy-without-share", "src/measure/rows.cpp",
@@ -21,13 +21,16 @@ KNOWN = [
      "const double place = share * static_cast<double>(values.size() - 1);",
      "const double place = std::min(share * static_cast<double>(values.size()), static_cast<double>(values.size() - 1));"),
     ("quantile-without-interpolation", "src/measure/rows.cpp",
-     "return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);",
-     "return values[place - static_cast<double>(below) > 0.5 ? above : below];"),
+     "std::isfinite(gap) ? values[below] + part * gap :", "std::isfinite(gap) ? values[part > 0.5 ? above : below] :"),
     ("length-underflow", "src/measure/rows.cpp",
      "if (squares > 1e-280 && squares < 1e280) {", "if (squares < 1e280) {"),
     ("variance-about-the-first-row", "src/measure/rows.cpp",
      "const double offset = theta.row(j)[c] - theta.data[c] - mean[c];",
      "const double offset = theta.row(j)[c] - theta.data[c] - 0 * mean[c];"),
+    ("distance-not-squared", "src/measure/rows.cpp",
+     "        sum += (a[c] - b[c]) * (a[c] - b[c]);", "        sum += std::fabs(a[c] - b[c]);"),
+    ("quantile-of-far-values-overflows", "src/measure/rows.cpp",
+     "std::isfinite(gap) ? values[below]", "true ? values[below]"),
 ]
 
 # Written by someone who had not seen the tests.
