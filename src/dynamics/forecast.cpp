@@ -29,7 +29,7 @@ struct Calls {
 
 Calls calls_of(const Settings& s, const scheme::Program& program) {
     const auto sub_layers = s.ffn_width > 0 ? scheme::SubLayers::attention_and_ffn : scheme::SubLayers::attention_only;
-    const auto start = s.layers ? scheme::Environment::layer(1, *s.layers, s.dt, s.tokens, s.dim)
+    const auto start = s.layers ? scheme::Environment::layer(1, *s.layers, s.step(), s.tokens, s.dim)
                                 : scheme::Environment::ode(0, s.final_time(), s.tokens, s.dim);
     const scheme::Code code = scheme::lower_block(program, sub_layers, program.decide(start));
     Calls calls;
@@ -111,7 +111,7 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
     if (settings_.layers) {
         steps = static_cast<double>(*settings_.layers - state.steps);
     } else if (settings_.method == Method::euler || settings_.method == Method::rk4) {
-        steps = std::ceil((settings_.time - state.t) / settings_.dt);
+        steps = std::ceil((settings_.time - state.t) / settings_.step());
     } else {
         if (settings_.time > slow_time) {
             return std::nullopt;  // steps of 1 and of 1e20 follow each other: the next says nothing of those to come

@@ -22,9 +22,9 @@ std::unique_ptr<Integrator> make_integrator(const Settings& settings) {
                                 std::max(settings.atol, single ? least_float_atol : 0)};
     switch (settings.method) {
         case Method::euler:
-            return std::make_unique<RungeKutta>(euler_table(), settings.dt);
+            return std::make_unique<RungeKutta>(euler_table(), settings.step());
         case Method::rk4:
-            return std::make_unique<RungeKutta>(rk4_table(), settings.dt);
+            return std::make_unique<RungeKutta>(rk4_table(), settings.step());
         case Method::bdf:
             return make_bdf(tolerances);
         case Method::automatic:

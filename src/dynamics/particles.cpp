@@ -201,9 +201,9 @@ void Particles::velocity(double t, const double* y, double* slope) {
 
 void Particles::layer(std::size_t l) {
     if (settings_.fresh) {
-        use_draw(static_cast<std::size_t>(std::floor(static_cast<double>(l - 1) * settings_.dt + 1e-9)));
+        use_draw(static_cast<std::size_t>(std::floor(static_cast<double>(l - 1) * settings_.step() + 1e-9)));
     }
-    step_.layer(Environment::layer(l, *settings_.layers, settings_.dt, settings_.tokens, settings_.dim), state_,
+    step_.layer(Environment::layer(l, *settings_.layers, settings_.step(), settings_.tokens, settings_.dim), state_,
                 [this](SubLayer which, const double* in, double* out) { sub_layer(which, in, out); });
 }
 
@@ -237,7 +237,7 @@ double Particles::observe_ode(double t, const SampleField& field) {
 
 Sample Particles::measure_layers(std::size_t done, const std::vector<double>* theta_before) {
     const std::size_t l = std::max<std::size_t>(1, done);
-    step_.readout(Environment::layer(l, *settings_.layers, settings_.dt, settings_.tokens, settings_.dim), state_,
+    step_.readout(Environment::layer(l, *settings_.layers, settings_.step(), settings_.tokens, settings_.dim), state_,
                   readout_);
     measure::directions(readout_rows(), theta_);
     double speed = std::nan("");
@@ -250,9 +250,9 @@ Sample Particles::measure_layers(std::size_t done, const std::vector<double>* th
             }
             sum += std::sqrt(squares);
         }
-        speed = sum / static_cast<double>(rows_) / settings_.dt;
+        speed = sum / static_cast<double>(rows_) / settings_.step();
     }
-    return measure(shape(), static_cast<double>(done) * settings_.dt, theta_, state_.streams[0], speed);
+    return measure(shape(), static_cast<double>(done) * settings_.step(), theta_, state_.streams[0], speed);
 }
 
 }  // namespace flyball::dynamics

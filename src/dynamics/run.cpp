@@ -139,7 +139,7 @@ void Runner::run_layers() {
             return end(Outcome::interrupted);
         }
         const bool due = next_sample_ < times_.size() &&
-                         std::llround(times_[next_sample_] / settings_.dt) == static_cast<long long>(l);
+                         std::llround(times_[next_sample_] / settings_.step()) == static_cast<long long>(l);
         const bool watched = settings_.until.has_value();
         if (due || watched) {
             particles_.measure_layers(l - 1, nullptr);
@@ -147,7 +147,7 @@ void Runner::run_layers() {
         }
         particles_.layer(l);
         step_.steps = l;
-        step_.t = static_cast<double>(l) * settings_.dt;
+        step_.t = static_cast<double>(l) * settings_.step();
         if (due || watched) {
             const Sample sample = particles_.measure_layers(l, &before);
             next_sample_ += due ? 1 : 0;

@@ -1,34 +1,35 @@
-// The files of `flyball simulate --out DIR`.
+#include "dynamics/run_folder.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
-#include "cli/simulate_figures.hpp"
 #include "core/config.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
 #include "dynamics/checkpoint.hpp"
 
-namespace flyball::cli {
-
-using dynamics::Sample;
+namespace flyball::dynamics {
 
 namespace {
 
-std::string samples_csv(const std::vector<Simulated>& runs) {
+constexpr auto between_restart_points = std::chrono::seconds(2);
+
+// Commas and quotes do not occur in names of equations, but commas do in the settings of schemes.
+std::string samples_csv(const std::vector<SchemeRun>& runs) {
     std::string text = "scheme";
-    for (const dynamics::SampleField& field : dynamics::sample_fields()) {
+    for (const SampleField& field : sample_fields()) {
         text += fmt::format(",{}", field.name);
     }
     text += "\n";
-    for (const Simulated& run : runs) {
-        std::string name = run.scheme.entry == nullptr ? run.scheme.program.text() : run.scheme.name;
-        name = "\"" + name + "\"";  // equations hold commas, never quotes
+    for (const SchemeRun& run : runs) {
+        const std::string name = "\"" + run.scheme.name + "\"";
         for (const Sample& sample : run.record.samples) {
             text += name;
-            for (const dynamics::SampleField& field : dynamics::sample_fields()) {
+            for (const SampleField& field : sample_fields()) {
                 const double value = field(sample);
                 text += "," + (std::isfinite(value) ? format_double(value) : std::string());
             }
@@ -38,17 +39,19 @@ std::string samples_csv(const std::vector<Simulated>& runs) {
     return text;
 }
 
-std::vector<ConfigEntry> configuration(const dynamics::Settings& s, const std::vector<scheme::Scheme>& schemes,
-                                       bool trajectory) {
+std::vector<ConfigEntry> configuration(const RunFolder::Plan& plan) {
     std::vector<ConfigEntry> entries;
     const auto add = [&](const std::string& key, std::vector<std::string> values) {
         entries.push_back({"simulate." + key, std::move(values), ""});
     };
     std::vector<std::string> names;
     std::vector<std::string> equations;
-    for (const scheme::Scheme& scheme : schemes) {
-        (scheme.entry != nullptr ? names : equations)
-            .push_back(scheme.entry != nullptr ? scheme.name : scheme.program.text());
+    for (const scheme::Scheme& scheme : plan.schemes) {
+        if (scheme.entry != nullptr) {
+            names.push_back(scheme.name);
+        } else {
+            equations.push_back((scheme.named ? scheme.name + "=" : "") + scheme.program.text());
+        }
     }
     if (!names.empty()) {
         add("scheme", names);
@@ -56,20 +59,19 @@ std::vector<ConfigEntry> configuration(const dynamics::Settings& s, const std::v
     if (!equations.empty()) {
         add("equation", equations);
     }
-    for (const dynamics::SettingField& field : dynamics::setting_fields()) {
-        if (const auto text = field.text(s)) {
+    for (const SettingField& field : setting_fields()) {
+        if (const auto text = field.text(plan.settings)) {
             add(field.key, {*text});
         }
     }
-    add("trajectory", {trajectory ? "true" : "false"});
+    add("trajectory", {plan.trajectory ? "true" : "false"});
     return entries;
 }
 
-std::vector<record::Identity> identities(const dynamics::Settings& settings,
-                                         const std::vector<scheme::Scheme>& schemes) {
+std::vector<record::Identity> identities(const RunFolder::Plan& plan) {
     std::vector<record::Identity> all;
-    for (const scheme::Scheme& scheme : schemes) {
-        all.push_back(dynamics::identity_of(settings, scheme.program));
+    for (const scheme::Scheme& scheme : plan.schemes) {
+        all.push_back(identity_of(plan.settings, scheme.program));
     }
     return all;
 }
@@ -93,52 +95,44 @@ record::Identity folder_identity(const std::vector<record::Identity>& runs, bool
     return identity;
 }
 
-}  // namespace
-
-SimulateFolder::SimulateFolder(std::filesystem::path path, record::FolderUse use, bool trajectory,
-                               const dynamics::Settings& settings, const std::vector<scheme::Scheme>& schemes)
-    : trajectory_(trajectory),
-      settings_(settings),
-      schemes_(schemes),
-      identities_(identities(settings, schemes)),
-      folder_(path, use,
-              {to_toml(configuration(settings, schemes, trajectory)), folder_identity(identities_, trajectory),
-               record::resume_command("simulate", path), "cli.simulate"}) {
-    files_.push_back("config.toml");
-    if (settings_.dim == 3) {
-        const std::size_t samples = dynamics::sample_times(settings_).size();
+std::vector<std::size_t> frames_of(const Settings& settings) {
+    std::vector<std::size_t> chosen;
+    if (settings.dim == 3) {
+        const std::size_t samples = sample_times(settings).size();
         const std::size_t frames = std::min<std::size_t>(6, samples);
         for (std::size_t i = 0; i < frames; ++i) {
-            frame_samples_.push_back(i * (samples - 1) / std::max<std::size_t>(1, frames - 1));
+            chosen.push_back(i * (samples - 1) / std::max<std::size_t>(1, frames - 1));
         }
     }
+    return chosen;
 }
 
-std::string SimulateFolder::resume_command() const {
-    return record::resume_command("simulate", path());
-}
+}  // namespace
 
-std::filesystem::path SimulateFolder::restart_file(std::size_t i) const {
+RunFolder::RunFolder(std::filesystem::path path, record::FolderUse use, Plan plan)
+    : plan_(std::move(plan)),
+      resumes_(use == record::FolderUse::resume),
+      identities_(identities(plan_)),
+      folder_(std::move(path), use,
+              {to_toml(configuration(plan_)), folder_identity(identities_, plan_.trajectory), plan_.resume_command,
+               "dynamics.run_folder"}),
+      frame_samples_(frames_of(plan_.settings)),
+      files_{"config.toml"} {}
+
+std::filesystem::path RunFolder::restart_file(std::size_t i) const {
     return folder_.work(fmt::format("restart-{}.safetensors", i + 1));
 }
 
-dynamics::TrajectoryParts SimulateFolder::parts(std::size_t i) const {
+TrajectoryParts RunFolder::parts(std::size_t i) const {
     return {path() / "work", fmt::format("sample-{}", i + 1), identities_[i]};
 }
 
-void SimulateFolder::keep_sample(std::size_t i, std::size_t index, const Sample& sample,
-                                 const dynamics::Particles& particles) {
-    if (is_kept(index)) {
-        parts(i).save(index, {sample.t, particles.x(), particles.theta()});
-    }
+bool RunFolder::is_kept(std::size_t index) const {
+    return plan_.trajectory || std::find(frame_samples_.begin(), frame_samples_.end(), index) != frame_samples_.end();
 }
 
-bool SimulateFolder::is_kept(std::size_t index) const {
-    return trajectory_ || std::find(frame_samples_.begin(), frame_samples_.end(), index) != frame_samples_.end();
-}
-
-void SimulateFolder::check_samples(std::size_t i, std::size_t count) const {
-    const dynamics::TrajectoryParts kept = parts(i);
+void RunFolder::check_samples(std::size_t i, std::size_t count) const {
+    const TrajectoryParts kept = parts(i);
     for (std::size_t index = 0; index < count; ++index) {
         if (is_kept(index)) {
             kept.load(index);
@@ -146,89 +140,105 @@ void SimulateFolder::check_samples(std::size_t i, std::size_t count) const {
     }
 }
 
-void SimulateFolder::load_frames(std::size_t i, Simulated& run) const {
-    for (const std::size_t index : frame_samples_) {
-        if (index >= run.record.samples.size()) {
-            break;  // the run ended before
+Record RunFolder::run(std::size_t i, Watch watch) const {
+    const Settings& s = plan_.settings;
+    const scheme::Program& program = plan_.schemes[i].program;
+    std::optional<RestartPoint> from;
+    if (resumes_) {
+        auto saved =
+            load_checkpoint(restart_file(i), identities_[i], s.systems * s.tokens * s.dim * program.stream_count());
+        if (saved) {
+            check_samples(i, saved->record ? saved->record->samples.size() : saved->point.next_sample);
         }
-        const dynamics::TrajectorySample sample = parts(i).load(index);
-        report::SphereFigure::Frame frame{sample.t, {}};
-        for (std::size_t j = 0; j < settings_.tokens; ++j) {
-            frame.points.push_back({sample.theta[3 * j], sample.theta[3 * j + 1], sample.theta[3 * j + 2]});
+        if (saved && saved->record) {
+            return std::move(*saved->record);
         }
-        run.frames.push_back(std::move(frame));
+        if (saved) {
+            from = std::move(saved->point);
+        }
     }
+    const TrajectoryParts kept = parts(i);
+    std::size_t index = from ? from->next_sample : 0;
+    watch.sampled = [&](const Sample& sample, const Particles& particles) {
+        if (is_kept(index)) {
+            kept.save(index, {sample.t, particles.x(), particles.theta()});
+        }
+        ++index;
+    };
+    std::optional<RestartPoint> latest;
+    auto written = std::chrono::steady_clock::now();
+    watch.restart_point = [&](const RestartPoint& point) {
+        latest = point;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - written > between_restart_points) {
+            save_restart_point(restart_file(i), identities_[i], point);
+            written = now;
+        }
+    };
+    Record record = dynamics::run(s, program, watch, from);
+    if (record.outcome != Outcome::interrupted) {
+        save_record(restart_file(i), identities_[i], record);
+    } else if (latest) {
+        save_restart_point(restart_file(i), identities_[i], *latest);
+    }
+    return record;
 }
 
-void SimulateFolder::write(std::vector<Simulated>& runs) {
-    Json about = record::provenance(settings_.seed);
-    Json kernels = Json::object();
-    for (const Simulated& run : runs) {
-        kernels[run.scheme.name] = run.record.kernel;
+std::vector<TrajectorySample> RunFolder::frames(std::size_t i, const Record& record) const {
+    std::vector<TrajectorySample> found;
+    for (const std::size_t index : frame_samples_) {
+        if (index < record.samples.size()) {  // or the run ended before
+            found.push_back(parts(i).load(index));
+        }
     }
-    about["kernels"] = kernels;
-    const auto save = [&](const char* name, const std::string& text) {
-        write_file_atomically(path() / name, text);
-        files_.emplace_back(name);
-    };
-    save("result.json", dump_json(simulate_json(runs), 2) + "\n");
-    save("samples.csv", samples_csv(runs));
+    return found;
+}
 
-    const auto fields = dynamics::sample_fields();
+void RunFolder::write(const std::vector<SchemeRun>& runs) {
+    write_file_atomically(path() / "result.json", dump_json(document(runs), 2) + "\n");
+    add_file("result.json");
+    write_file_atomically(path() / "samples.csv", samples_csv(runs));
+    add_file("samples.csv");
+
+    const auto fields = sample_fields();
     std::vector<std::vector<double>> arrays;
     std::vector<TensorToWrite> tensors;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        for (const dynamics::SampleField& field : fields) {
+    for (const SchemeRun& run : runs) {
+        for (const SampleField& field : fields) {
             arrays.emplace_back();
-            for (const Sample& sample : runs[i].record.samples) {
+            for (const Sample& sample : run.record.samples) {
                 arrays.back().push_back(field(sample));
             }
         }
     }
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const std::size_t run = i / fields.size();
-        tensors.push_back(
-            tensor(fmt::format("{}.{}.{}", run, runs[run].scheme.entry == nullptr ? "equation" : runs[run].scheme.name,
-                               fields[i % fields.size()].name),
-                   {arrays[i].size()}, arrays[i]));
+        tensors.push_back(tensor(fmt::format("{}.{}.{}", run, runs[run].scheme.name, fields[i % fields.size()].name),
+                                 {arrays[i].size()}, arrays[i]));
     }
     write_safetensors(path() / "samples.safetensors", tensors, {});
-    files_.emplace_back("samples.safetensors");
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        load_frames(i, runs[i]);
-        if (trajectory_) {
-            const std::string name = runs.size() > 1 ? fmt::format("trajectory-{}.h5", i + 1) : "trajectory.h5";
-            dynamics::write_h5md(path() / name, parts(i), runs[i].record.samples.size(), settings_, runs[i].scheme.name,
-                                 runs[i].scheme.program.text());
-            files_.push_back(name);
-        }
+    add_file("samples.safetensors");
+    for (std::size_t i = 0; plan_.trajectory && i < runs.size(); ++i) {
+        const std::string name = runs.size() > 1 ? fmt::format("trajectory-{}.h5", i + 1) : "trajectory.h5";
+        write_h5md(path() / name, parts(i), runs[i].record.samples.size(), plan_.settings, runs[i].scheme.name,
+                   runs[i].scheme.program.text());
+        add_file(name);
     }
-    write_figures(runs);
-    folder_.finish(std::move(about), files_);
-    files_.emplace_back("provenance.json");
 }
 
-std::string SimulateFolder::stored_result() const {
+void RunFolder::finish(const std::vector<SchemeRun>& runs) {
+    Json about = record::provenance(plan_.settings.seed);
+    Json kernels = Json::object();
+    for (const SchemeRun& run : runs) {
+        kernels[run.scheme.name] = run.record.kernel;
+    }
+    about["kernels"] = kernels;
+    folder_.finish(std::move(about), files_);
+    add_file("provenance.json");
+}
+
+std::string RunFolder::stored_result() const {
     return read_text_file(path() / "result.json", std::size_t{1} << 30U);
 }
 
-void SimulateFolder::write_figures(const std::vector<Simulated>& runs) {
-    const auto draw = [&](const std::string& name, const auto& figure) {
-        report::write_figure(path(), name, figure);
-        files_.push_back(name + ".svg");
-        files_.push_back(name + ".csv");
-    };
-    draw("cosine", cosine_figure(settings_, runs));
-    draw("radius", radius_figure(settings_, runs));
-    draw("speed", speed_figure(settings_, runs));
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (!runs[i].frames.empty()) {
-            const bool named = runs[i].scheme.entry != nullptr;
-            draw("sphere-" + (named ? std::string(runs[i].scheme.entry->name) : "equation") +
-                     (runs.size() > 1 ? fmt::format("-{}", i + 1) : ""),
-                 sphere_figure(settings_, runs[i]));
-        }
-    }
-}
-
-}  // namespace flyball::cli
+}  // namespace flyball::dynamics

@@ -34,8 +34,10 @@ class ParticleMotion final : public Motion {
 void Runner::run_ode() {
     if (const auto problem = particles_.limit_problem()) {
         throw Error(ErrorKind::usage, "dynamics.run",
-                    fmt::format("--time for {}, which has no ODE limit: {}", particles_.program().text(), *problem),
-                    "an equation with a limit, or discrete layers", "use --layers L --dt DT instead of --time");
+                    fmt::format("{} for {}, which has no ODE limit: {}", setting("time"), particles_.program().text(),
+                                *problem),
+                    "an equation with a limit, or discrete layers",
+                    fmt::format("use {} instead of {}", setting("layers", "L"), setting("time")));
     }
     give_forecast();
     const Pieces pieces(particles_.program(), settings_);
@@ -97,7 +99,7 @@ void Runner::run_piece(const Piece& piece, Integrator& integrator, Motion& motio
 // Tokens that have merged become one direction: what the integrator knows of their motion is then out of date.
 void Runner::fuse(Integrator& integrator) {
     particles_.copy_from(y_.data());
-    if (particles_.fuse(step_.t, step_.h > 0 ? step_.h : settings_.dt)) {
+    if (particles_.fuse(step_.t, step_.h > 0 ? step_.h : settings_.step())) {
         particles_.copy_to(y_.data());
         integrator.forget();
     }

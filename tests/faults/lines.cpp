@@ -8,10 +8,21 @@
 #include "core/error.hpp"
 #include "record/json_lines.hpp"
 
+namespace {
+
+int no_memory() noexcept {
+    std::fputs("flyball: [lines] got too little memory, expected enough.\n", stderr);
+    return 2;
+}
+
+}  // namespace
+
 int main(int count, char** values) {
     if (count != 3) {
         return 3;
     }
+    // The destructor of a JSON value may want memory; then no exception gets through.
+    std::set_terminate([] { std::_Exit(no_memory()); });
     try {
         const auto wanted = static_cast<std::size_t>(std::atol(values[2]));
         flyball::record::JsonLines lines(values[1], {"lines", {{"count", values[2]}}},
@@ -26,7 +37,7 @@ int main(int count, char** values) {
     } catch (const flyball::Error& error) {
         std::fprintf(stderr, "flyball: %s\n", error.what());
     } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "flyball: [lines] got too little memory, expected enough.\n");
+        return no_memory();
     }
     return 2;
 }
