@@ -2,7 +2,7 @@
 """Checks the rules every source file keeps; prints each breach as FILE:LINE and exits 1.
 
   * a module includes only the modules it is allowed to (MAY_INCLUDE and whatever those may include);
-  * nobody but cli prints or ends the process;
+  * nobody but cli prints or ends the process, or speaks of flags (messages name settings: setting() of core/error.hpp);
   * nobody turns on fast-math, in a source or in a build file;
   * no file is longer than LONGEST lines.
 
@@ -40,6 +40,8 @@ PRINTS = [
     (re.compile(r"\bf(?:printf|puts|putc|write)\s*\([^;]*" + SYSTEM_STREAM), "prints"),
     (re.compile(r"(?<![\w.>])(?:std::|::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate)\s*\("), "ends the process"),
 ]
+# "--dt 0" in a string; not "--", as in the names of a cache, or "--{}", as in a style sheet.
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
 FAST_MATH = re.compile(r"-ffast-math|-Ofast|-funsafe-math-optimizations|\bfast-math\b|__FAST_MATH__")
 # A comment or a string; kept or blanked as a whole, so that neither can hide the other.
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S)
@@ -94,6 +96,10 @@ def breaches_in(path, module, module_names):
                 if pattern.search(line):
                     yield number, f"{what}; only cli does that. hint: return a value or throw flyball::Error"
                     break
+        for found in NOISE.finditer(text):
+            if not found.group(0).startswith("/") and FLAG.search(found.group(0)):
+                yield (text.count("\n", 0, found.start()) + 1,
+                       'speaks of a flag; only cli knows flags. hint: name the setting with setting("dt", "0")')
 
 
 def breaches(root):

@@ -35,7 +35,7 @@ std::string described(const dynamics::Settings& s) {
     return fmt::format(
         "{} draws, n = {}, d = {}, beta = sqrt d, one head, weights {} tied over depth, r0 = 1, tau = T/4, alpha = 1, "
         "layers of dt = {}",
-        s.systems, s.tokens, s.dim, dynamics::weights_text(s), s.dt);
+        s.systems, s.tokens, s.dim, dynamics::weights_text(s), s.step());
 }
 
 struct Run {

@@ -1,12 +1,12 @@
 #include "claims/style.hpp"
 
+#include "scheme/own_equation.hpp"
+
 namespace flyball::claims {
 
 report::Style style_of(const scheme::Scheme& scheme) {
-    if (scheme.entry == nullptr) {
-        return {};
-    }
-    return {std::string(scheme.entry->colour), std::string(scheme.entry->dash)};
+    const scheme::Look look = scheme::look_of(scheme);
+    return {std::string(look.colour), std::string(look.dash)};
 }
 
 std::string title_of(const scheme::Scheme& scheme) {

@@ -10,7 +10,7 @@
 
 namespace flyball::claims {
 
-// An equation of one's own gets the next colour of the figure library.
+// Equations of one's own have colours that no scheme of the catalogue has.
 report::Style style_of(const scheme::Scheme& scheme);
 
 // A title for people: "Peri-LN", or the text of the equation.

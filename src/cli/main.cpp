@@ -11,7 +11,9 @@
 #include <system_error>
 
 #include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/terminal.hpp"
+#include "core/parallel.hpp"
 #include "core/suggest.hpp"
 #include "core/version.hpp"
 
@@ -29,7 +31,7 @@ std::string program_help() {
     text +=
         "\nflags:\n  --help       this page\n  --version    the version\n\n"
         "exit codes: 0 done, 1 a verdict is bad, 2 bad usage or input, 3 a bug of ours\n\n"
-        "examples:\n  flyball reproduce --quick\n  flyball simulate --scheme peri-ln\n  flyball schemes peri-ln\n";
+        "examples:\n  flyball reproduce --quick\n  flyball simulate peri-ln\n  flyball schemes peri-ln\n";
     return text;
 }
 
@@ -77,33 +79,73 @@ const Command& find_command(const std::string& name) {
                 fmt::format("see flyball {} --help", command.name));
 }
 
-ExitCode run_command(const Command& command, const std::vector<std::string>& given) {
-    CLI::App app(command.summary, command.name);
-    app.get_formatter()->column_width(32);
-    app.footer("example:\n  " + command.example + "\n");
-    std::string configuration;
-    const auto action = command.declare(app);
-    app.add_option("--config", configuration, "read flags from a TOML or JSON file; flags given here win")
-        ->type_name("FILE");
-    try {
-        std::vector<std::string> arguments = with_configuration(app, given);
-        std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-        app.parse(arguments);
-    } catch (const CLI::CallForHelp&) {
-        print_out(app.help("flyball"));  // CLI11 adds the name of the command
-        return ExitCode::done;
-    } catch (const CLI::ExtrasError&) {
-        const std::vector<std::string> rest = app.remaining();
-        fail_unknown_flag(app, rest.empty() ? "" : rest.front());
-    } catch (const CLI::ValidationError& error) {
-        fail_check(command, error.what());
-    } catch (const CLI::ParseError& error) {
-        std::string message = error.what();
-        std::replace(message.begin(), message.end(), '\n', ' ');
-        throw Error(ErrorKind::usage, fmt::format("cli.{}", command.name), flyball::quoted(message, 200),
-                    "flags as described", fmt::format("see flyball {} --help", command.name));
+// A command with its flags, its own and those that all have.
+class Invocation {
+  public:
+    explicit Invocation(const Command& command) : command_(command), app_(command.summary, command.name) {
+        app_.get_formatter()->column_width(32);
+        app_.footer("example:\n  " + command.example + "\n");
+        action_ = command.declare(app_);
+        app_.add_flag("--json", common_.json, "print one JSON document");
+        app_.add_option("--threads", common_.threads,
+                        "threads (default: the CPUs there are); results do not depend on it")
+            ->type_name("N")
+            ->check(whole_number(0));
+        app_.add_option("--config", configuration_, "read flags from a TOML or JSON file; flags given here win")
+            ->type_name("FILE");
     }
-    return action();
+
+    // False when help was asked for and printed.
+    bool parse(std::vector<std::string> arguments) {
+        std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+        try {
+            app_.parse(arguments);
+        } catch (const CLI::CallForHelp&) {
+            print_out(app_.help("flyball"));  // CLI11 adds the name of the command
+            return false;
+        } catch (const CLI::ExtrasError&) {
+            const std::vector<std::string> rest = app_.remaining();
+            fail_unknown_flag(app_, rest.empty() ? "" : rest.front());
+        } catch (const CLI::ValidationError& error) {
+            fail_check(command_, error.what());
+        } catch (const CLI::ParseError& error) {
+            std::string message = error.what();
+            std::replace(message.begin(), message.end(), '\n', ' ');
+            throw Error(ErrorKind::usage, fmt::format("cli.{}", command_.name), flyball::quoted(message, 200),
+                        "flags as described", fmt::format("see flyball {} --help", command_.name));
+        }
+        return true;
+    }
+
+    ExitCode run() const {
+        if (common_.threads > 0) {
+            set_threads(common_.threads);
+        }
+        return action_(common_);
+    }
+
+    const CLI::App& app() const { return app_; }
+    const std::string& configuration() const { return configuration_; }
+
+  private:
+    const Command& command_;
+    CLI::App app_;
+    Common common_;
+    std::string configuration_;
+    Command::Action action_;
+};
+
+ExitCode run_command(const Command& command, const std::vector<std::string>& given) {
+    Invocation alone(command);
+    if (!alone.parse(given)) {
+        return ExitCode::done;
+    }
+    if (alone.configuration().empty()) {
+        return alone.run();
+    }
+    Invocation configured(command);
+    configured.parse(with_configuration(alone.app(), alone.configuration(), given));
+    return configured.run();
 }
 
 ExitCode run(const std::vector<std::string>& arguments) {
@@ -123,6 +165,15 @@ void say(std::string_view before, std::string_view text) noexcept {
     print_error(before);
     print_error(text);
     print_error("\n");
+}
+
+// The library names settings; here they are flags.
+void say_with_flags(const Error& error) noexcept {
+    try {
+        say("flyball: ", error.sentence({"--", " "}));
+    } catch (const std::bad_alloc&) {
+        say("flyball: ", error.what());
+    }
 }
 
 int no_memory() noexcept {
@@ -156,7 +207,7 @@ int guarded(int count, char** values) {
         return static_cast<int>(code);
     } catch (const Error& error) {
         std::fflush(stdout);
-        say("flyball: ", error.what());
+        say_with_flags(error);
         if (!error.detail().empty()) {
             say("", error.detail());
         }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/reproduce_output.hpp"
 #include "cli/terminal.hpp"
 #include "core/config.hpp"
@@ -24,11 +25,7 @@ struct Flags {
     bool quick = false;
     std::vector<std::string> only;
     std::uint64_t seed = 1;
-    int threads = 0;
-    std::optional<std::string> out;
-    bool resume = false;
-    bool force = false;
-    bool json = false;
+    FolderFlags folder;
     bool list = false;
     bool markdown = false;
 };
@@ -76,7 +73,7 @@ std::vector<std::optional<Judged>> run_all(const Flags& flags, const std::vector
     judging.advanced = [&](std::uint64_t ticks) { progress.advance(ticks); };
     if (folder != nullptr) {
         judging.finished = [&](Judged& result) { folder->store(result); };
-        if (flags.resume) {
+        if (flags.folder.resume) {
             judging.stored = [&](const claims::Claim& claim) { return folder->load(claim); };
         }
     }
@@ -85,11 +82,12 @@ std::vector<std::optional<Judged>> run_all(const Flags& flags, const std::vector
     return results;
 }
 
-ExitCode report(const Flags& flags, const std::vector<Judged>& results, ReproduceFolder* folder) {
+ExitCode report(const Flags& flags, const Common& common, const std::vector<Judged>& results,
+                ReproduceFolder* folder) {
     if (folder != nullptr) {
         folder->write(results, flags.seed);
     }
-    if (flags.json) {
+    if (common.json) {
         print_out(dump_json(claims::results_json(results), 2) + "\n");
     } else {
         print_out(reproduce_text(results) + claims::summary(results) + "\n");
@@ -109,20 +107,18 @@ ExitCode report(const Flags& flags, const std::vector<Judged>& results, Reproduc
     return good ? ExitCode::done : ExitCode::bad_verdict;
 }
 
-ExitCode run(const Flags& flags) {
+ExitCode run(const Flags& flags, const Common& common) {
     const std::vector<claims::Claim> ledger = chosen(flags);
     if (flags.list || flags.markdown) {
         print_out(flags.list ? claims::ledger_list(ledger)
                              : claims::ledger_page(claims::chosen_groups(claims::groups(), flags.paper)));
         return ExitCode::done;
     }
-    if (flags.threads > 0) {
-        set_threads(flags.threads);
-    }
-    const record::FolderUse use = record::folder_use(flags.out, flags.resume, flags.force, "cli.reproduce");
+    const record::FolderUse use = flags.folder.use("reproduce");
     std::unique_ptr<ReproduceFolder> folder;
-    if (flags.out) {
-        folder = std::make_unique<ReproduceFolder>(*flags.out, use, configuration(flags));
+    if (flags.folder.out) {
+        folder = std::make_unique<ReproduceFolder>(*flags.folder.out, use, configuration(flags),
+                                                   flags.folder.resume_command("reproduce"));
     }
     if (folder && folder->finished()) {
         print_out(fmt::format("The run in {} is complete; its claims are in claims.md and claims.json.\n",
@@ -138,7 +134,7 @@ ExitCode run(const Flags& flags) {
         }
     }
     if (results.size() == ledger.size()) {
-        return report(flags, results, folder.get());
+        return report(flags, common, results, folder.get());
     }
     print_error(folder ? fmt::format("flyball: interrupted after {} of {} claims; go on with: {}\n", results.size(),
                                      ledger.size(), folder->resume_command())
@@ -163,26 +159,16 @@ Command reproduce_command() {
         for (const claims::Group& group : claims::groups()) {
             papers += group.name + ", ";
         }
-        app.add_option("paper,--paper", flags->paper, fmt::format("whose claims: {}or all", papers))
+        app.add_option("PAPER,--paper", flags->paper, fmt::format("whose claims: {}or all", papers))
+            ->type_name("NAME")
             ->capture_default_str();
         app.add_flag("--quick", flags->quick, "smaller sizes and fewer seeds, under a minute");
-        app.add_option("--only", flags->only, "run this claim; may be repeated")
-            ->type_name("ID")
-            ->take_all()
-            ->expected(1);
+        add_list(app, "--only", flags->only, "run this claim; may be repeated")->type_name("ID");
         app.add_flag("--list", flags->list, "list the claims without running them");
         app.add_flag("--markdown", flags->markdown, "print the page docs/claims.md without running anything");
-        app.add_flag("--json", flags->json, "print one JSON document");
-        app.add_option("--seed", flags->seed, "seed of everything random")
-            ->capture_default_str()
-            ->check(whole_number(0));
-        app.add_option("--threads", flags->threads,
-                       "threads (default: the CPUs there are); results do not depend on it")
-            ->check(whole_number(0));
-        app.add_option("--out", flags->out, "write results, tables and figures to this folder")->type_name("DIR");
-        app.add_flag("--resume", flags->resume, "go on with the run in --out");
-        app.add_flag("--force", flags->force, "allow --out to overwrite files in a folder that is not empty");
-        return [flags] { return run(*flags); };
+        declare_seed(app, flags->seed);
+        flags->folder.declare(app, "results, tables and figures");
+        return [flags](const Common& common) { return run(*flags, common); };
     };
     return command;
 }

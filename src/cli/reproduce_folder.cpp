@@ -27,14 +27,10 @@ record::Identity identity_of(const std::vector<ConfigEntry>& configuration) {
 }  // namespace
 
 ReproduceFolder::ReproduceFolder(std::filesystem::path path, record::FolderUse use,
-                                 const std::vector<ConfigEntry>& configuration)
-    : folder_(path, use,
-              {to_toml(configuration), identity_of(configuration), record::resume_command("reproduce", path),
-               "cli.reproduce"}) {}
-
-std::string ReproduceFolder::resume_command() const {
-    return record::resume_command("reproduce", path());
-}
+                                 const std::vector<ConfigEntry>& configuration, std::string resume_command)
+    : resume_command_(std::move(resume_command)),
+      folder_(std::move(path), use,
+              {to_toml(configuration), identity_of(configuration), resume_command_, "cli.reproduce"}) {}
 
 bool ReproduceFolder::stored_verdicts_are_recorded(const std::vector<Claim>& ledger) const {
     const std::filesystem::path file = path() / "claims.json";

@@ -23,7 +23,8 @@ std::string reproduce_text(const std::vector<claims::Judged>& results);
 // Several threads may store different claims at the same time.
 class ReproduceFolder {
   public:
-    ReproduceFolder(std::filesystem::path path, record::FolderUse use, const std::vector<ConfigEntry>& configuration);
+    ReproduceFolder(std::filesystem::path path, record::FolderUse use, const std::vector<ConfigEntry>& configuration,
+                    std::string resume_command);
 
     // What an earlier run of the same program and settings stored for this claim, or nothing.
     std::optional<claims::Judged> load(const claims::Claim& claim) const;
@@ -36,11 +37,12 @@ class ReproduceFolder {
     bool finished() const { return folder_.finished(); }
     bool stored_verdicts_are_recorded(const std::vector<claims::Claim>& ledger) const;
     const std::filesystem::path& path() const { return folder_.path(); }
-    std::string resume_command() const;
+    const std::string& resume_command() const { return resume_command_; }
 
   private:
     std::filesystem::path stored(const claims::Claim& claim) const;
     record::Seal seal(const claims::Claim& claim) const { return folder_.seal("claim " + claim.id); }
+    std::string resume_command_;
     record::Folder folder_;
 };
 

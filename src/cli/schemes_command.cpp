@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/schemes_page.hpp"
 #include "core/json.hpp"
 
@@ -13,43 +14,20 @@ namespace flyball::cli {
 namespace {
 
 struct Flags {
-    std::vector<std::string> which;  // names or equations, in any mixture
-    std::vector<std::string> names;
-    std::vector<std::string> equations;
-    bool json = false;
+    SchemeFlags schemes;
     bool markdown = false;
 };
 
-// A name of the catalogue has none of the characters that make an equation.
-bool looks_like_equation(const std::string& text) {
-    const std::string before_settings = text.substr(0, text.find(':'));
-    return text.find_first_of("()+*/=|;") < text.find(':') || before_settings.find(' ') != std::string::npos;
-}
-
-std::vector<scheme::Scheme> chosen(const Flags& flags) {
-    std::vector<scheme::Scheme> schemes;
-    for (const std::string& text : flags.which) {
-        schemes.push_back(looks_like_equation(text) ? scheme::scheme_of_equation(text) : scheme::find_scheme(text));
-    }
-    for (const std::string& name : flags.names) {
-        schemes.push_back(scheme::find_scheme(name));
-    }
-    for (const std::string& equation : flags.equations) {
-        schemes.push_back(scheme::scheme_of_equation(equation));
-    }
-    return schemes;
-}
-
-ExitCode run(const Flags& flags) {
-    if (flags.json && flags.markdown) {
+ExitCode run(const Flags& flags, const Common& common) {
+    if (common.json && flags.markdown) {
         throw Error(ErrorKind::usage, "cli.schemes", "--json and --markdown together", "one of them");
     }
-    std::vector<scheme::Scheme> schemes = chosen(flags);
+    std::vector<scheme::Scheme> schemes = flags.schemes.chosen();
     const bool all = schemes.empty();
     for (std::size_t i = 0; all && i < scheme::catalogue().size(); ++i) {
         schemes.push_back(scheme::find_scheme(scheme::catalogue()[i].name));
     }
-    if (flags.json) {
+    if (common.json) {
         print_out(dump_json(schemes_json(schemes), 2) + "\n");
     } else if (flags.markdown) {
         if (!all) {
@@ -75,21 +53,12 @@ Command schemes_command() {
     command.summary = "list the schemes, or explain a scheme or an equation of your own";
     command.example =
         "flyball schemes\n  flyball schemes peri-ln ngpt:alpha=1/(1+t)\n"
-        "  flyball schemes --equation 'x + dt*norm(f(norm(x))) | norm(x)'";
+        "  flyball schemes --equation 'mine=x + dt*norm(f(norm(x))) | norm(x)'";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
-        app.add_option("SCHEME", flags->which, "names (NAME:k=v,..) or equations to explain; none: list all");
-        app.add_option("--scheme", flags->names, "a scheme of the catalogue, NAME or NAME:k=v,..")
-            ->type_name("NAME")
-            ->take_all()
-            ->expected(1);
-        app.add_option("--equation", flags->equations, "an equation of your own; docs/equation.md is its manual")
-            ->type_name("TEXT")
-            ->take_all()
-            ->expected(1);
-        app.add_flag("--json", flags->json, "print JSON");
+        flags->schemes.declare(app, "none: list the catalogue");
         app.add_flag("--markdown", flags->markdown, "print the page docs/schemes.md");
-        return [flags] { return run(*flags); };
+        return [flags](const Common& common) { return run(*flags, common); };
     };
     return command;
 }

@@ -7,6 +7,7 @@
 
 #include "scheme/limit.hpp"
 #include "scheme/normaliser.hpp"
+#include "scheme/own_equation.hpp"
 
 namespace flyball::cli {
 
@@ -96,8 +97,8 @@ Json schemes_json(const std::vector<Scheme>& schemes) {
                         {"initialisation", entry == nullptr ? "" : entry->initialisation},
                         {"attributes", entry == nullptr ? "" : entry->attributes},
                         {"aliases", entry == nullptr ? std::vector<std::string_view>{} : entry->aliases},
-                        {"colour", entry == nullptr ? "" : entry->colour},
-                        {"dash", entry == nullptr ? "" : entry->dash}});
+                        {"colour", scheme::look_of(scheme).colour},
+                        {"dash", scheme::look_of(scheme).dash}});
     }
     return list;
 }
@@ -131,7 +132,12 @@ std::string scheme_details(const Scheme& scheme) {
         }
     };
     const CatalogueEntry* entry = scheme.entry;
-    text += entry == nullptr ? "equation of your own\n" : fmt::format("{}: {}\n", scheme.name, entry->title);
+    if (entry != nullptr) {
+        text += fmt::format("{}: {}\n", scheme.name, entry->title);
+    } else {
+        const bool has_name = scheme.named || scheme.name != "equation";  // "equation-2" tells it from the others
+        text += has_name ? scheme.name + ": an equation of your own\n" : "equation of your own\n";
+    }
     line("equation", scheme.program.text());
     line("readout", scheme.program.readout_text());
     line("streams", streams_of(scheme.program));

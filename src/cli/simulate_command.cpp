@@ -1,33 +1,25 @@
 // `flyball simulate`: particles on the sphere under one or several schemes, from the same start.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
-#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/flags.hpp"
+#include "cli/simulate_figures.hpp"
 #include "cli/simulate_output.hpp"
 #include "cli/terminal.hpp"
 #include "core/json.hpp"
-#include "core/parallel.hpp"
 #include "core/progress.hpp"
-#include "dynamics/checkpoint.hpp"
-#include "dynamics/run.hpp"
 
 namespace flyball::cli {
 
 namespace {
 
 struct Flags {
-    std::vector<std::string> schemes;
-    std::vector<std::string> equations;
+    SchemeFlags schemes;
+    FolderFlags folder;
     dynamics::Settings settings;
     bool tied = false;
-    bool json = false;
-    int threads = 0;
-    std::optional<std::string> out;
-    bool force = false;
-    bool resume = false;
     bool trajectory = false;
 };
 
@@ -62,9 +54,6 @@ void resolve(const CLI::App& app, Flags& flags) {
     }
     dynamics::complete(s);
     dynamics::check(s);
-    if (flags.threads > 0) {
-        set_threads(flags.threads);
-    }
 }
 
 void check_memory(const Flags& flags, const std::vector<scheme::Scheme>& schemes) {
@@ -82,25 +71,9 @@ void check_memory(const Flags& flags, const std::vector<scheme::Scheme>& schemes
 
 constexpr double long_run = 60;  // seconds that are worth a warning
 
-// One run, taken up where a killed one left off, with its restart point on disk every few seconds.
-Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t number, SimulateFolder* folder) {
-    Simulated simulated{scheme, {}, {}};
-    std::optional<dynamics::RestartPoint> from;
-    if (folder != nullptr && flags.resume) {
-        const dynamics::Settings& s = flags.settings;
-        auto saved = dynamics::load_checkpoint(folder->restart_file(number), folder->identity(number),
-                                               s.systems * s.tokens * s.dim * scheme.program.stream_count());
-        if (saved) {
-            folder->check_samples(number, saved->record ? saved->record->samples.size() : saved->point.next_sample);
-        }
-        if (saved && saved->record) {
-            simulated.record = std::move(*saved->record);
-            return simulated;
-        }
-        if (saved) {
-            from = std::move(saved->point);
-        }
-    }
+// One run, with a bar on the terminal; taken up where a killed one left off when it has a folder.
+dynamics::Record run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t number,
+                         const dynamics::RunFolder* folder) {
     constexpr std::uint64_t ticks = 1000;
     Progress progress(fmt::format("{:<14}", scheme.name), ticks, progress_sink());
     std::uint64_t shown = 0;
@@ -121,61 +94,65 @@ Simulated run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t 
                                     duration_text(seconds), memory_text(bytes)));
         }
     };
-    std::optional<dynamics::RestartPoint> latest;
-    auto written = std::chrono::steady_clock::now();
-    std::size_t index = from ? from->next_sample : 0;
-    if (folder != nullptr) {
-        watch.sampled = [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
-            folder->keep_sample(number, index++, sample, particles);
-        };
-        watch.restart_point = [&](const dynamics::RestartPoint& point) {
-            latest = point;
-            const auto now = std::chrono::steady_clock::now();
-            if (now - written > std::chrono::seconds(2)) {
-                dynamics::save_restart_point(folder->restart_file(number), folder->identity(number), point);
-                written = now;
-            }
-        };
-    }
-    simulated.record = dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch, from);
+    dynamics::Record record =
+        folder != nullptr
+            ? folder->run(number, control, watch)
+            : dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch);
     progress.finish();
-    if (folder != nullptr && simulated.record.outcome != dynamics::Outcome::interrupted) {
-        dynamics::save_record(folder->restart_file(number), folder->identity(number), simulated.record);
-    } else if (folder != nullptr && latest) {
-        dynamics::save_restart_point(folder->restart_file(number), folder->identity(number), *latest);
-    }
-    return simulated;
+    return record;
 }
 
-ExitCode run(const CLI::App& app, Flags& flags) {
+void write_results(const Flags& flags, const std::vector<dynamics::SchemeRun>& runs, dynamics::RunFolder& folder) {
+    folder.write(runs);
+    const auto draw = [&](const std::string& name, const auto& figure) {
+        report::write_figure(folder.path(), name, figure);
+        folder.add_file(name + ".svg");
+        folder.add_file(name + ".csv");
+    };
+    draw("cosine", cosine_figure(flags.settings, runs));
+    draw("radius", radius_figure(flags.settings, runs));
+    draw("speed", speed_figure(flags.settings, runs));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const auto frames = folder.frames(i, runs[i].record);
+        if (!frames.empty()) {
+            draw(sphere_name(runs, i), sphere_figure(flags.settings, runs, i, frames));
+        }
+    }
+    folder.finish(runs);
+}
+
+ExitCode run(const CLI::App& app, Flags& flags, const Common& common) {
     resolve(app, flags);
-    const std::vector<scheme::Scheme> schemes = chosen_schemes(flags.schemes, flags.equations);
+    const std::vector<scheme::Scheme> schemes = flags.schemes.chosen_or_six();
     check_memory(flags, schemes);
-    std::unique_ptr<SimulateFolder> folder;
-    const record::FolderUse use = record::folder_use(flags.out, flags.resume, flags.force, "cli.simulate");
-    if (flags.out) {
-        folder = std::make_unique<SimulateFolder>(*flags.out, use, flags.trajectory, flags.settings, schemes);
+    std::unique_ptr<dynamics::RunFolder> folder;
+    const record::FolderUse use = flags.folder.use("simulate");
+    if (flags.folder.out) {
+        folder =
+            std::make_unique<dynamics::RunFolder>(*flags.folder.out, use,
+                                                  dynamics::RunFolder::Plan{flags.settings, schemes, flags.trajectory,
+                                                                            flags.folder.resume_command("simulate")});
     } else if (flags.trajectory) {
         throw Error(ErrorKind::usage, "cli.simulate", "--trajectory without --out", "the folder of the run",
                     "add --out DIR");
     }
     if (folder && folder->finished()) {
-        print_out(flags.json
+        print_out(common.json
                       ? folder->stored_result()
                       : fmt::format("The run in {} is complete; nothing is left to do.\n", folder->path().string()));
         return ExitCode::done;
     }
     catch_interrupts();
-    std::vector<Simulated> runs;
+    std::vector<dynamics::SchemeRun> runs;
     for (std::size_t i = 0; i < schemes.size() && !interrupted(); ++i) {
-        runs.push_back(run_one(flags, schemes[i], i, folder.get()));
+        runs.push_back({schemes[i], run_one(flags, schemes[i], i, folder.get())});
     }
     const bool complete = !interrupted() && runs.size() == schemes.size();
     if (folder && complete) {
-        folder->write(runs);
+        write_results(flags, runs, *folder);
     }
-    print_out(flags.json ? dump_json(simulate_json(runs), 2) + "\n"
-                         : simulate_text(flags.settings, runs, complete ? folder.get() : nullptr));
+    print_out(common.json ? dump_json(dynamics::document(runs), 2) + "\n"
+                          : simulate_text(flags.settings, runs, complete ? folder.get() : nullptr));
     if (complete) {
         return ExitCode::done;
     }
@@ -191,34 +168,18 @@ Command simulate_command() {
     command.name = "simulate";
     command.summary = "run schemes as interacting particles on the sphere";
     command.example =
-        "flyball simulate --scheme peri-ln\n"
-        "  flyball simulate --scheme post-ln --scheme ngpt:alpha=1/(1+t) --tokens 256 --start symmetric --beta 5 --out "
-        "run1\n"
-        "  flyball simulate --equation 'x + dt*f(norm(x)) | norm(x)' --layers 48 --dt 1 --weights kaiming --fresh";
+        "flyball simulate peri-ln\n"
+        "  flyball simulate post-ln ngpt:alpha=1/(1+t) --tokens 256 --start symmetric --beta 5 --out run1\n"
+        "  flyball simulate pre-ln --equation 'mine=x + dt*norm(f(x)) | norm(x)' --layers 48 --weights kaiming --fresh";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
         flags->settings.dim = 0;  // chosen once the start is known
-        app.add_option("--scheme", flags->schemes,
-                       "a scheme, NAME or NAME:k=v,..; repeat for several runs from the same start")
-            ->type_name("NAME")
-            ->take_all()
-            ->expected(1);
-        app.add_option("--equation", flags->equations, "an equation of your own (docs/equation.md); may be repeated")
-            ->type_name("TEXT")
-            ->take_all()
-            ->expected(1);
+        flags->schemes.declare(app, "none: the six of the paper, all from the same start");
         declare_settings(app, flags);
         app.add_flag("--tied", flags->tied, "the same random weights at every depth (default)");
-        app.add_option("--threads", flags->threads,
-                       "threads (default: the CPUs there are); results do not depend on it")
-            ->check(whole_number(0));
-        app.add_flag("--json", flags->json, "print one JSON document");
-        app.add_option("--out", flags->out, "write configuration, tables, arrays and figures to this folder")
-            ->type_name("DIR");
+        flags->folder.declare(app, "configuration, tables, arrays and figures");
         app.add_flag("--trajectory", flags->trajectory, "write all samples of x as HDF5 (H5MD layout) to --out");
-        app.add_flag("--resume", flags->resume, "go on with the run in --out");
-        app.add_flag("--force", flags->force, "allow --out to overwrite files in a folder that is not empty");
-        return [flags, &app] { return run(app, *flags); };
+        return [flags, &app](const Common& common) { return run(app, *flags, common); };
     };
     return command;
 }

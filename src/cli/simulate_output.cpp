@@ -15,55 +15,6 @@ namespace flyball::cli {
 
 using dynamics::Sample;
 
-namespace {
-
-// Tokens count from 0, as in the arrays.
-Json fusings(const std::vector<dynamics::Fusing>& history) {
-    Json list = Json::array();
-    for (const dynamics::Fusing& fusing : history) {
-        Json entry;
-        entry["t"] = fusing.t;
-        entry["system"] = fusing.system;
-        entry["tokens"] = fusing.tokens;
-        entry["apart"] = fusing.apart;
-        list.push_back(std::move(entry));
-    }
-    return list;
-}
-
-}  // namespace
-
-Json simulate_json(const std::vector<Simulated>& runs) {
-    Json list = Json::array();
-    for (const Simulated& run : runs) {
-        const std::vector<Sample>& samples = run.record.samples;
-        Json row = Json::object();
-        row["scheme"] = run.scheme.name;
-        row["equation"] = run.scheme.program.text();
-        row["outcome"] = dynamics::name(run.record.outcome);
-        for (const dynamics::SampleField& field : dynamics::sample_fields()) {
-            if (field.json == nullptr) {
-                continue;
-            }
-            Json values = Json::array();
-            for (const Sample& sample : samples) {
-                values.push_back(field(sample));
-            }
-            const std::string place = field.json;
-            const std::size_t dot = place.find('.');
-            Json& group = dot == std::string::npos ? row : row[place.substr(0, dot)];
-            group[place.substr(dot == std::string::npos ? 0 : dot + 1)] = std::move(values);
-        }
-        row["collapse_time"] = run.record.collapse_time ? Json(*run.record.collapse_time) : Json(nullptr);
-        row["fused"] = fusings(run.record.fused);
-        row["kernel"] = run.record.kernel;
-        row["stats"] = {
-            {"steps", run.record.steps}, {"evaluations", run.record.evaluations}, {"seconds", run.record.seconds}};
-        list.push_back(std::move(row));
-    }
-    return {{"runs", std::move(list)}};
-}
-
 std::string describe(const dynamics::Settings& s) {
     std::string text = fmt::format("n = {}, d = {}, beta = {}", s.tokens, s.dim, format_double(s.beta));
     if (s.heads > 1) {
@@ -106,21 +57,21 @@ std::string describe(const dynamics::Settings& s) {
     if (s.systems > 1) {
         text += fmt::format(", {} systems", s.systems);
     }
-    text += s.layers ? fmt::format(", {} layers of dt = {}", *s.layers, format_double(s.dt)) : ", ODE limit";
+    text += s.layers ? fmt::format(", {} layers of dt = {}", *s.layers, format_double(s.step())) : ", ODE limit";
     return text + fmt::format(", seed {}", s.seed);
 }
 
-std::string simulate_text(const dynamics::Settings& settings, const std::vector<Simulated>& all,
-                          const SimulateFolder* folder) {
+std::string simulate_text(const dynamics::Settings& settings, const std::vector<dynamics::SchemeRun>& all,
+                          const dynamics::RunFolder* folder) {
     std::string text = describe(settings) + "\n\n";
-    std::vector<Simulated> runs;  // an interrupt in its first evaluation leaves a run nothing to show
+    std::vector<dynamics::SchemeRun> runs;  // an interrupt in its first evaluation leaves a run nothing to show
     std::copy_if(all.begin(), all.end(), std::back_inserter(runs),
-                 [](const Simulated& run) { return !run.record.samples.empty(); });
+                 [](const dynamics::SchemeRun& run) { return !run.record.samples.empty(); });
     if (runs.empty()) {
         return text + "nothing was measured\n";
     }
     std::vector<std::vector<std::string>> rows;
-    for (const Simulated& run : runs) {
+    for (const dynamics::SchemeRun& run : runs) {
         const Sample& first = run.record.samples.front();
         const Sample& last = run.record.samples.back();
         rows.push_back(

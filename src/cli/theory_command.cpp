@@ -1,12 +1,13 @@
 // `flyball theory`: what the equation itself predicts for a symmetric start.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/theory_output.hpp"
-#include "core/number.hpp"
 
 namespace flyball::cli {
 
@@ -15,41 +16,18 @@ namespace {
 constexpr std::size_t most_samples = 100000;
 
 struct Flags {
-    std::vector<std::string> schemes;
-    std::vector<std::string> equations;
+    SchemeFlags schemes;
     std::string tokens = "32";
     std::vector<std::string> betas = {"1"};
+    std::vector<std::string> heads_betas;
     std::string r0 = "1";
     std::string time = "10";
     std::string dim;
     std::vector<std::string> cosines = {"0.5", "0.9", "0.99"};
     std::size_t samples = 101;
     bool log_time = false;
-    bool json = false;
     std::string plot;
 };
-
-double number_of(const std::string& flag, const std::string& text) {
-    const auto value = parse_double(text);
-    if (!value) {
-        throw Error(ErrorKind::usage, "cli.theory", fmt::format("--{} {}", flag, flyball::quoted(text)),
-                    "a finite number");
-    }
-    return *value;
-}
-
-// "1,2.5" and repeated flags alike.
-std::vector<double> numbers_of(const std::string& flag, const std::vector<std::string>& texts) {
-    std::vector<double> values;
-    for (const std::string& text : texts) {
-        for (std::size_t begin = 0; begin <= text.size();) {
-            const std::size_t comma = std::min(text.find(',', begin), text.size());
-            values.push_back(number_of(flag, text.substr(begin, comma - begin)));
-            begin = comma + 1;
-        }
-    }
-    return values;
-}
 
 std::vector<double> sample_times(const Flags& flags, double end) {
     if (flags.samples < 2 || flags.samples > most_samples) {
@@ -68,11 +46,18 @@ std::vector<double> sample_times(const Flags& flags, double end) {
     return times;
 }
 
-ExitCode run(const Flags& flags) {
+ExitCode run(const Flags& flags, bool beta_given, const Common& common) {
     TheoryOutput output;
     theory::Settings& settings = output.settings;
     settings.tokens = number_of("tokens", flags.tokens);
-    settings.betas = numbers_of("beta", flags.betas);
+    if (flags.heads_betas.empty()) {
+        output.betas = numbers_of("beta", flags.betas);
+    } else if (beta_given) {
+        throw Error(ErrorKind::usage, "cli.theory", "--beta and --heads-beta together", "one of them",
+                    "--beta B1,B2 makes one run each, --heads-beta B1,B2 one run with two heads");
+    } else {
+        settings.betas = numbers_of("heads-beta", flags.heads_betas);
+    }
     settings.r0 = number_of("r0", flags.r0);
     settings.T = number_of("time", flags.time);
     if (!flags.dim.empty()) {
@@ -85,26 +70,29 @@ ExitCode run(const Flags& flags) {
         throw Error(ErrorKind::usage, "cli.theory", fmt::format("--plot {}", flyball::quoted(flags.plot)),
                     "a file name that ends with .svg");
     }
-    const std::vector<scheme::Scheme> schemes = chosen_schemes(flags.schemes, flags.equations);
+    const std::vector<scheme::Scheme> schemes = flags.schemes.chosen_or_six();
+    std::vector<theory::Settings> each(std::max<std::size_t>(1, output.betas.size()), settings);
+    for (std::size_t i = 0; i < output.betas.size(); ++i) {
+        each[i].betas = {output.betas[i]};
+    }
     for (const scheme::Scheme& scheme : schemes) {  // before any of the work
-        theory::check(scheme.program, settings);
+        for (const theory::Settings& one : each) {
+            theory::check(scheme.program, one);
+        }
     }
     const std::vector<double> times = sample_times(flags, settings.T);
     for (const scheme::Scheme& scheme : schemes) {
-        Predicted run{scheme, theory::initial_velocity(scheme.program, settings), {}, {}, {}};
-        run.points = theory::solve(scheme.program, settings, times);
-        for (const double cosine : output.cosines) {
-            run.times_to_cosine.push_back(theory::time_to_cosine(scheme.program, settings, cosine));
+        for (const theory::Settings& one : each) {
+            output.runs.push_back(theory::predict(scheme, one, times, output.cosines));
         }
-        run.law = theory::terminal_law(scheme.program, settings);
-        output.runs.push_back(std::move(run));
     }
     std::vector<std::string> written;
     if (!flags.plot.empty()) {
         written = write_theory_figures(plot, output);
     }
-    std::string text = flags.json ? dump_json(theory_json(output), 2) + "\n" : theory_text(output);
-    if (!flags.json && !written.empty()) {
+    std::string text =
+        common.json ? dump_json(theory::document(output.runs, output.cosines), 2) + "\n" : theory_text(output);
+    if (!common.json && !written.empty()) {
         text += fmt::format("\nwritten: {}, and a CSV beside each\n", fmt::join(written, ", "));
     }
     print_out(text);
@@ -119,38 +107,29 @@ Command theory_command() {
     command.summary = "predict how tokens cluster, from the equation alone";
     command.example =
         "flyball theory --tokens 256 --beta 5\n"
-        "  flyball theory --scheme peri-ln --scheme ngpt:alpha=1/(1+t) --beta 1,4 --cosine 0.999 --plot law.svg\n"
-        "  flyball theory --equation 'norm(x + dt*f(x)/(1+t)^0.25)' --time 1e6 --log-time --json";
+        "  flyball theory peri-ln ngpt:alpha=1/(1+t) --beta 0.1,1,10 --cosine 0.999 --plot law.svg\n"
+        "  flyball theory --equation 'slowed=norm(x + dt*f(x)/(1+t)^0.25)' --time 1e6 --log-time --json";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
-        app.add_option("--scheme", flags->schemes,
-                       "a scheme, NAME or NAME:k=v,..; may be repeated (default: the six of the paper)")
-            ->type_name("NAME")
-            ->take_all()
-            ->expected(1);
-        app.add_option("--equation", flags->equations, "an equation of your own (docs/equation.md); may be repeated")
-            ->type_name("TEXT")
-            ->take_all()
-            ->expected(1);
+        flags->schemes.declare(app, "none: the six of the paper");
         app.add_option("--tokens", flags->tokens, "number of tokens, orthonormal at the start")
             ->type_name("N")
             ->capture_default_str();
-        app.add_option("--beta", flags->betas,
-                       "inverse temperature, 0 or more; B1,B2,.. gives one identity head each, averaged")
-            ->type_name("B[,B2..]")
-            ->take_all()
-            ->expected(1)
-            ->default_str("1");
+        CLI::Option* const beta =
+            add_list(app, "--beta", flags->betas, "inverse temperature, 0 or more; of several one run each")
+                ->type_name("B[,B2..]")
+                ->default_str("1");
+        add_list(app, "--heads-beta", flags->heads_betas,
+                 "instead: inverse temperatures of identity heads, averaged in one run")
+            ->type_name("B1,B2..");
         app.add_option("--r0", flags->r0, "length of the tokens at the start")->type_name("R")->capture_default_str();
         app.add_option("--time", flags->time, "end of the curve, and the T of the equation")
             ->type_name("T")
             ->capture_default_str();
         app.add_option("--dim", flags->dim, "the d of the equation (default: the number of tokens)")->type_name("D");
-        app.add_option("--cosine", flags->cosines, "tell the time to reach this cosine; may be repeated")
-            ->type_name("C")
-            ->take_all()
-            ->expected(1)
-            ->default_str("0.5, 0.9, 0.99");
+        add_list(app, "--cosine", flags->cosines, "tell the time to reach this cosine; may be repeated")
+            ->type_name("C[,C2..]")
+            ->default_str("0.5,0.9,0.99");
         app.add_option("--samples", flags->samples, "points of the curve, the start and the end included")
             ->type_name("K")
             ->capture_default_str()
@@ -161,8 +140,7 @@ Command theory_command() {
                "write gamma(t) to FILE.svg, r(t) to FILE-radius.svg, gamma'(t) to FILE-velocity.svg, a CSV beside "
                "each")
             ->type_name("FILE.svg");
-        app.add_flag("--json", flags->json, "print one JSON document");
-        return [flags] { return run(*flags); };
+        return [flags, beta](const Common& common) { return run(*flags, beta->count() > 0, common); };
     };
     return command;
 }

@@ -9,6 +9,7 @@
 #include "cli/terminal.hpp"
 #include "core/number.hpp"
 #include "report/text.hpp"
+#include "scheme/own_equation.hpp"
 
 namespace flyball::cli {
 
@@ -18,34 +19,31 @@ using theory::Point;
 
 namespace {
 
-Json or_null(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-template <class Get>
-Json column(const std::vector<Point>& points, const Get& get) {
-    Json values = Json::array();
-    for (const Point& point : points) {
-        values.push_back(get(point));
-    }
-    return values;
-}
-
-std::string describe(const theory::Settings& settings) {
+std::string describe(const TheoryOutput& output) {
+    const theory::Settings& settings = output.settings;
     std::vector<std::string> betas;
-    for (const double beta : settings.betas) {
+    for (const double beta : output.betas.empty() ? settings.betas : output.betas) {
         betas.push_back(format_double(beta));
     }
-    return fmt::format("n = {} orthonormal tokens, beta = {}, r0 = {}, T = {}", format_double(settings.tokens),
-                       fmt::join(betas, ", "), format_double(settings.r0), format_double(settings.T));
+    return fmt::format("n = {} orthonormal tokens, {}beta = {}, r0 = {}, T = {}", format_double(settings.tokens),
+                       output.betas.empty() ? "heads of " : "", fmt::join(betas, ", "), format_double(settings.r0),
+                       format_double(settings.T));
 }
 
-std::string label_of(const scheme::Scheme& scheme) {
-    if (scheme.entry != nullptr) {
-        return scheme.name;
+// Of every run; beta is part of it where it differs.
+std::vector<std::string> labels(const TheoryOutput& output) {
+    std::vector<scheme::Scheme> schemes;
+    const std::size_t each = std::max<std::size_t>(1, output.betas.size());
+    for (std::size_t i = 0; i < output.runs.size(); i += each) {
+        schemes.push_back(output.runs[i].scheme);
     }
-    const std::string text = scheme.program.body_text();
-    return text.size() <= 32 ? text : text.substr(0, 29) + "...";
+    std::vector<std::string> labels;
+    for (const std::string& label : scheme::labels_of(schemes)) {
+        for (std::size_t k = 0; k < each; ++k) {
+            labels.push_back(each == 1 ? label : fmt::format("{}, beta = {}", label, format_double(output.betas[k])));
+        }
+    }
+    return labels;
 }
 
 // Digits that were measured, without a tail of rounding: 2.99999999999 is 3.
@@ -60,17 +58,19 @@ report::LineFigure lines(const TheoryOutput& output, std::string title, std::str
     figure.x.label = "time";
     figure.x.scale = output.log_time ? report::Scale::log : report::Scale::linear;
     figure.y.label = std::move(label);
-    figure.caption = describe(output.settings);
-    for (const Predicted& run : output.runs) {
+    figure.caption = describe(output);
+    const std::vector<std::string> names = labels(output);
+    for (std::size_t i = 0; i < output.runs.size(); ++i) {
         report::Series series;
-        series.name = label_of(run.scheme);
-        series.style = style_of(run.scheme);
-        for (const Point& point : run.points) {
+        series.name = names[i];
+        series.style = style_of(output.runs[i].scheme);
+        for (const Point& point : output.runs[i].points) {
             series.x.push_back(point.t);
             series.y.push_back(get(point));
         }
         figure.series.push_back(std::move(series));
     }
+    report::tell_apart(figure.series);
     return figure;
 }
 
@@ -80,48 +80,6 @@ report::LineFigure gamma_figure(const TheoryOutput& output) {
 }
 
 }  // namespace
-
-Json theory_json(const TheoryOutput& output) {
-    Json list = Json::array();
-    for (const Predicted& run : output.runs) {
-        const Law& law = run.law;
-        Json row = Json::object();
-        row["scheme"] = run.scheme.name;
-        row["equation"] = run.scheme.program.text();
-        row["initial_velocity"] = run.initial_velocity;
-        row["terminal"] = {{"law", theory::name(law.kind)},
-                           {"rate", or_null(law.rate)},
-                           {"p", or_null(law.p)},
-                           {"power", or_null(law.power)},
-                           {"time", or_null(law.time)},
-                           {"exponent", or_null(law.exponent)},
-                           {"constant", or_null(law.constant)},
-                           {"log_constant", or_null(law.log_constant)},
-                           {"limit", or_null(law.limit)},
-                           {"error", or_null(law.error)},
-                           {"speed_growth", or_null(law.speed_growth)},
-                           {"speed_agrees", law.speed_agrees},
-                           {"note", law.note}};
-        Json cosines = Json::array();
-        for (std::size_t i = 0; i < output.cosines.size(); ++i) {
-            cosines.push_back({{"cosine", output.cosines[i]}, {"t", or_null(run.times_to_cosine[i])}});
-        }
-        row["time_to_cosine"] = cosines;
-        row["t"] = column(run.points, [](const Point& p) { return p.t; });
-        row["gamma"] = column(run.points, [](const Point& p) { return p.gamma; });
-        row["radius"] = column(run.points, [](const Point& p) { return p.radius; });
-        row["velocity"] = column(run.points, [](const Point& p) { return p.velocity; });
-        row["log_one_minus_gamma"] = column(run.points, [](const Point& p) { return p.log_one_minus_gamma; });
-        list.push_back(std::move(row));
-    }
-    Json document = {{"runs", std::move(list)}};
-    if (output.settings.betas.size() == 1) {
-        // r^2 (1 - gamma) -> K r0^2 for Pre-LN and Peri-LN, by quadrature.
-        document["log_consensus_constant"] =
-            theory::log_consensus_constant(output.settings.tokens, output.settings.betas.front());
-    }
-    return document;
-}
 
 std::string law_in_words(const Law& law) {
     std::string constant;
@@ -157,17 +115,19 @@ std::string theory_text(const TheoryOutput& output) {
     }
     std::vector<std::vector<std::string>> rows;
     std::string notes;
-    for (const Predicted& run : output.runs) {
-        std::vector<std::string> row = {label_of(run.scheme), number(run.initial_velocity), law_in_words(run.law)};
+    const std::vector<std::string> names = labels(output);
+    for (std::size_t i = 0; i < output.runs.size(); ++i) {
+        const theory::Prediction& run = output.runs[i];
+        std::vector<std::string> row = {names[i], number(run.initial_velocity), law_in_words(run.law)};
         for (const auto& time : run.times_to_cosine) {
             row.push_back(time ? number(*time) : "-");
         }
         rows.push_back(std::move(row));
         if (!run.law.note.empty()) {
-            notes += fmt::format("{}: {}\n", label_of(run.scheme), run.law.note);
+            notes += fmt::format("{}: {}\n", names[i], run.law.note);
         }
     }
-    std::string text = describe(output.settings) + "\n\n" + report::text_table(headers, rows);
+    std::string text = describe(output) + "\n\n" + report::text_table(headers, rows);
     if (!notes.empty()) {
         text += "\n" + notes;
     }

@@ -1,34 +1,22 @@
-// What `flyball theory` shows: JSON, a table with a plot, and figures.
+// What `flyball theory` shows: a table with a plot, and figures.
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
-#include "report/figure.hpp"
-#include "scheme/catalogue.hpp"
-#include "theory/theory.hpp"
+#include "theory/prediction.hpp"
 
 namespace flyball::cli {
 
-struct Predicted {
-    scheme::Scheme scheme;
-    double initial_velocity = 0;
-    theory::Law law;
-    std::vector<theory::Point> points;
-    std::vector<std::optional<double>> times_to_cosine;  // one for each cosine asked for
-};
-
 struct TheoryOutput {
-    theory::Settings settings;
+    theory::Settings settings;  // what all have in common
+    std::vector<double> betas;  // one run each and scheme; empty where heads have their own (settings.betas)
     std::vector<double> cosines;
     bool log_time = false;
-    std::vector<Predicted> runs;
+    std::vector<theory::Prediction> runs;
 };
 
-Json theory_json(const TheoryOutput& output);
 std::string theory_text(const TheoryOutput& output);
 
 // "power  C t^-3, C = 2.366"

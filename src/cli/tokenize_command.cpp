@@ -23,7 +23,6 @@ struct Flags {
     std::string file;
     std::string text;
     bool has_text = false;
-    bool json = false;
     bool tokens = false;
     bool no_special = false;
 };
@@ -44,7 +43,7 @@ std::string wrapped(const std::vector<std::int32_t>& ids, std::size_t columns) {
     return ids.empty() ? out : out + "\n";
 }
 
-ExitCode run(const Flags& flags) {
+ExitCode run(const Flags& flags, const Common& common) {
     if (flags.has_text != flags.file.empty()) {
         throw Error(ErrorKind::usage, "cli.tokenize", flags.has_text ? "--text and --string together" : "no text",
                     "one of --text FILE and --string TEXT");
@@ -54,10 +53,10 @@ ExitCode run(const Flags& flags) {
     if (!model::is_utf8(text)) {
         std::size_t replaced = 0;
         text = model::repaired_utf8(text, &replaced);
-        print_error(fmt::format("note: the text is not UTF-8 in {} places, read as U+FFFD\n", replaced));
+        print_error(fmt::format("flyball: note: the text is not UTF-8 in {} places, read as U+FFFD\n", replaced));
     }
     const std::vector<std::int32_t> ids = tokenizer.encode(text, !flags.no_special);
-    if (flags.json) {
+    if (common.json) {
         Json document = {{"count", ids.size()}, {"ids", ids}};
         if (flags.tokens) {
             Json& list = document["tokens"] = Json::array();
@@ -90,16 +89,15 @@ Command tokenize_command() {
         "  flyball tokenize path/to/model --text book.txt --json";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
-        app.add_option("MODEL", flags->model, "a model's folder, or a repository in the local Hugging Face cache")
+        app.add_option("MODEL", flags->model, "a folder with tokenizer.json, or an id in the local Hugging Face cache")
             ->required();
-        app.add_option("--text", flags->file, "a file with the text")->type_name("FILE");
+        app.add_option("--text", flags->file, "the file with the text")->type_name("FILE");
         CLI::Option* const text = app.add_option("--string", flags->text, "the text itself")->type_name("TEXT");
         app.add_flag("--tokens", flags->tokens, "show each token's text as the vocabulary spells it");
         app.add_flag("--no-special", flags->no_special, "without the tokens put around a text, such as [CLS]");
-        app.add_flag("--json", flags->json, "print JSON");
-        return [flags, text] {
+        return [flags, text](const Common& common) {
             flags->has_text = text->count() > 0;
-            return run(*flags);
+            return run(*flags, common);
         };
     };
     return command;

@@ -80,7 +80,7 @@ void map_areas(int count) {
     if (refused) {
         throw Error(ErrorKind::resource, "core.blas", "too little address space for the matrix library",
                     fmt::format("{} MB for each of {} threads", (area_bytes + beside_bytes) >> 20U, count),
-                    "raise the limit (ulimit -v), or use fewer --threads");
+                    "raise the limit (ulimit -v), or use fewer " + setting("threads"));
     }
 }
 

@@ -6,7 +6,28 @@ namespace flyball {
 
 namespace {
 
-std::string sentence(std::string_view where, std::string_view got, std::string_view expected, std::string_view hint) {
+// Around the name of a setting. quoted() escapes control characters, so that no text from outside has them.
+constexpr char name_begins = '\x1d';
+constexpr char name_ends = '\x1e';
+constexpr char value_follows = '\x1f';
+
+std::string spelled(std::string_view marked, SettingSpelling spelling) {
+    std::string text;
+    text.reserve(marked.size() + 16);
+    for (const char c : marked) {
+        if (c == name_begins) {
+            text += spelling.before;
+        } else if (c == value_follows) {
+            text += spelling.between;
+        } else if (c != name_ends) {
+            text += c;
+        }
+    }
+    return text;
+}
+
+std::string sentence_of(std::string_view where, std::string_view got, std::string_view expected,
+                        std::string_view hint) {
     std::string text = fmt::format("[{}] got {}, expected {}.", where, got, expected);
     if (!hint.empty()) {
         text += fmt::format(" hint: {}{}", hint, hint.back() == '?' ? "" : ".");
@@ -18,7 +39,22 @@ std::string sentence(std::string_view where, std::string_view got, std::string_v
 
 Error::Error(ErrorKind kind, std::string_view where, std::string_view got, std::string_view expected,
              std::string_view hint, std::string_view detail)
-    : std::runtime_error(sentence(where, got, expected, hint)), kind_(kind), detail_(detail) {}
+    : Error(kind, sentence_of(where, got, expected, hint), detail) {}
+
+Error::Error(ErrorKind kind, std::string marked, std::string_view detail)
+    : std::runtime_error(spelled(marked, {"", " = "})), kind_(kind), marked_(std::move(marked)), detail_(detail) {}
+
+std::string Error::sentence(SettingSpelling spelling) const {
+    return spelled(marked_, spelling);
+}
+
+std::string setting(std::string_view name) {
+    return fmt::format("{}{}{}", name_begins, name, name_ends);
+}
+
+std::string setting(std::string_view name, std::string_view value) {
+    return fmt::format("{}{}{}{}", name_begins, name, value_follows, value);
+}
 
 ExitCode exit_code(ErrorKind kind) noexcept {
     switch (kind) {

@@ -3,6 +3,9 @@
 // An Error carries three parts, so that every message reads the same way:
 //     [module.function] got X, expected Y. hint: do Z.
 // Numerical outcomes (divergence, NaN, no ODE limit) are values, never Errors. Our own bugs are asserts.
+//
+// A message names settings, never flags: it says `setting("dt", "0")`, which reads "dt = 0" in what() and "--dt 0"
+// where the command line shows it (sentence()). So one message serves every front end.
 #pragma once
 
 #include <stdexcept>
@@ -18,6 +21,16 @@ enum class ErrorKind {
     resource,  // too little memory or disk for what was asked
 };
 
+// The name of a setting in a message, alone or with its value.
+std::string setting(std::string_view name);
+std::string setting(std::string_view name, std::string_view value);
+
+// How a front end spells a setting: what stands before its name, and between name and value.
+struct SettingSpelling {
+    std::string_view before;
+    std::string_view between;
+};
+
 class Error : public std::runtime_error {
   public:
     // `where` is "module.function"; `hint` may be empty. `detail` is shown on lines of its own (a caret display).
@@ -27,8 +40,13 @@ class Error : public std::runtime_error {
     ErrorKind kind() const noexcept { return kind_; }
     const std::string& detail() const noexcept { return detail_; }
 
+    // what() with the settings as a front end spells them; `what()` itself has {"", " = "}.
+    std::string sentence(SettingSpelling spelling) const;
+
   private:
+    Error(ErrorKind kind, std::string marked, std::string_view detail);
     ErrorKind kind_;
+    std::string marked_;  // the sentence with its settings marked
     std::string detail_;
 };
 

@@ -25,14 +25,6 @@ std::string reason(int error) {
     return std::generic_category().message(error);
 }
 
-[[noreturn]] void fail(std::string_view where, const std::filesystem::path& path, int error,
-                       std::string_view expected) {
-    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-    throw Error(full ? ErrorKind::resource : ErrorKind::io, where,
-                fmt::format("{} ({})", flyball::quoted(path.string()), reason(error)), expected,
-                full ? "free some space or choose another place" : "");
-}
-
 class Descriptor {
   public:
     explicit Descriptor(int value) : value_(value) {}
@@ -52,7 +44,7 @@ class Descriptor {
 struct stat status_of(int descriptor, std::string_view where, const std::filesystem::path& path) {
     struct stat status {};
     if (::fstat(descriptor, &status) != 0) {
-        fail(where, path, errno, "a readable file");
+        throw_file_error(where, path, errno, "a readable file");
     }
     return status;
 }
@@ -114,7 +106,7 @@ std::string read_all(int descriptor, std::size_t told, std::size_t max_bytes, st
             continue;
         }
         if (got < 0) {
-            fail(where, path, errno, "a readable file");
+            throw_file_error(where, path, errno, "a readable file");
         }
         if (got == 0) {
             text.resize(used);
@@ -128,11 +120,18 @@ std::string read_all(int descriptor, std::size_t told, std::size_t max_bytes, st
 
 }  // namespace
 
+void throw_file_error(std::string_view where, const std::filesystem::path& path, int error, std::string_view expected) {
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    throw Error(full ? ErrorKind::resource : ErrorKind::io, where,
+                fmt::format("{} ({})", flyball::quoted(path.string()), reason(error)), expected,
+                full ? "free some space or choose another place" : "");
+}
+
 MappedFile::MappedFile(const std::filesystem::path& path) {
     constexpr std::string_view where = "core.map_file";
     const Descriptor file(::open(path.c_str(), open_at_once));
     if (file.get() < 0) {
-        fail(where, path, errno, "a readable file");
+        throw_file_error(where, path, errno, "a readable file");
     }
     const struct stat status = status_of(file.get(), where, path);
     expect_regular(status, where, path);
@@ -142,7 +141,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     }
     void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (start == MAP_FAILED) {
-        fail(where, path, errno, "a file that can be mapped into memory");
+        throw_file_error(where, path, errno, "a file that can be mapped into memory");
     }
     bytes_ = {static_cast<const std::byte*>(start), size};
 }
@@ -164,11 +163,11 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t max_by
     constexpr std::string_view where = "core.read_text_file";
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) {
-        fail(where, path, errno, "a readable file");
+        throw_file_error(where, path, errno, "a readable file");
     }
     const struct stat status = status_of(file.get(), where, path);
     if (S_ISDIR(status.st_mode)) {
-        fail(where, path, EISDIR, "a readable file");
+        throw_file_error(where, path, EISDIR, "a readable file");
     }
     // The size is a hint only: it is 0 for pipes, and the file may grow while we read.
     return read_all(file.get(), static_cast<std::size_t>(std::max<off_t>(0, status.st_size)), max_bytes, where, path);
@@ -178,7 +177,7 @@ std::string read_regular_file(const std::filesystem::path& path, std::size_t max
     constexpr std::string_view where = "core.read_regular_file";
     const Descriptor file(::open(path.c_str(), open_at_once));
     if (file.get() < 0) {
-        fail(where, path, errno, "a readable file");
+        throw_file_error(where, path, errno, "a readable file");
     }
     const struct stat status = status_of(file.get(), where, path);
     expect_regular(status, where, path);
@@ -192,7 +191,7 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::file
             continue;
         }
         if (written < 0) {
-            fail("core.write_file", path, errno, "a file that can be written to the end");
+            throw_file_error("core.write_file", path, errno, "a file that can be written to the end");
         }
         bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
@@ -216,7 +215,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
         const auto real = std::filesystem::canonical(path_, ignored);
         path_ = ignored ? path_ : real;
     } else if (errno != ENOENT || !path_.has_filename()) {
-        fail(where, path_, errno, expected);
+        throw_file_error(where, path_, errno, expected);
     }
     static std::atomic<std::uint64_t> counter{0};
     do {
@@ -224,7 +223,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
         descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (descriptor_ < 0 && errno == EEXIST);
     if (descriptor_ < 0) {
-        fail(where, path_, errno, expected);
+        throw_file_error(where, path_, errno, expected);
     }
     static_cast<void>(::flock(descriptor_, LOCK_EX | LOCK_NB));  // somebody is at work here: see remove_abandoned
     if (mode != 0) {
@@ -256,7 +255,7 @@ void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
             continue;
         }
         if (written < 0) {
-            fail("core.write_file", path_, errno, "a file that can be written to the end");
+            throw_file_error("core.write_file", path_, errno, "a file that can be written to the end");
         }
         offset += static_cast<std::uint64_t>(written);
         bytes = bytes.subspan(static_cast<std::size_t>(written));
@@ -270,7 +269,7 @@ void AtomicFile::read_at(std::uint64_t offset, std::span<std::byte> bytes) const
             continue;
         }
         if (got < 0) {
-            fail("core.write_file", path_, errno, "a file that can be read while it is written");
+            throw_file_error("core.write_file", path_, errno, "a file that can be read while it is written");
         }
         if (got == 0) {
             std::fill(bytes.begin(), bytes.end(), std::byte{0});
@@ -285,13 +284,13 @@ void AtomicFile::commit() {
     constexpr std::string_view where = "core.write_file";
     constexpr std::string_view expected = "a file that can be written to the end";
     if (::fsync(descriptor_) != 0) {
-        fail(where, path_, errno, expected);
+        throw_file_error(where, path_, errno, expected);
     }
     if (::close(std::exchange(descriptor_, -1)) != 0) {
-        fail(where, path_, errno, expected);
+        throw_file_error(where, path_, errno, expected);
     }
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-        fail(where, path_, errno, expected);
+        throw_file_error(where, path_, errno, expected);
     }
     temporary_.clear();
     // The rename itself must reach the disk. Some file systems cannot sync a folder; the file is complete anyway.

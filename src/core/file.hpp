@@ -2,8 +2,8 @@
 //
 // Promises: every failure is an Error of kind io (resource when the disk is full) that names the path and the system's
 // reason; a file written through AtomicFile is either the old one or the complete new one, also after a crash. Not
-// here: streaming formats (metrics written line by line) and locking. A mapped file that somebody else truncates while
-// it is read ends the process, as with every memory map.
+// here: files that grow line by line (record/json_lines.hpp) and locking. A mapped file that somebody else truncates
+// while it is read ends the process, as with every memory map.
 #pragma once
 
 #include <cstddef>
@@ -69,6 +69,10 @@ class AtomicFile {
 void remove_abandoned(const std::filesystem::path& folder, std::string_view name = {});
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+// The Error of a system call that failed on this file: io, or resource when the disk is full.
+[[noreturn]] void throw_file_error(std::string_view where, const std::filesystem::path& path, int error,
+                                   std::string_view expected);
 
 // Writes everything to an open descriptor; `path` is for the message.
 void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);

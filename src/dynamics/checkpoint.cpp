@@ -28,7 +28,7 @@ void save(const std::filesystem::path& path, const record::Identity& run, const 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view got) {
     throw Error(ErrorKind::input, "dynamics.load_checkpoint",
                 fmt::format("{} in {}", got, flyball::quoted(path.string())), "a restart point of this run",
-                "start anew with --force");
+                "start anew with " + setting("force"));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Problem problem_of(const Settings& s, const scheme::Program& program) {
     }
     problem.fresh = s.fresh;
     problem.layers = s.layers;
-    problem.dt = s.dt;
+    problem.dt = s.step();
     problem.time = s.time;
     return problem;
 }
@@ -31,7 +31,7 @@ Control control_of(const Settings& s) {
     control.method = s.method;
     control.rtol = s.rtol;
     control.atol = s.atol;
-    control.step = s.dt;
+    control.step = s.step();
     control.precision = s.precision;
     control.kernel = s.kernel;
     return control;

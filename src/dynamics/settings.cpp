@@ -17,9 +17,9 @@ namespace {
     throw Error(ErrorKind::usage, "dynamics.settings", got, expected, hint);
 }
 
-void positive(double value, std::string_view flag) {
+void positive(double value, std::string_view name) {
     if (!(value > 0) || !std::isfinite(value)) {
-        fail(fmt::format("{} {}", flag, format_double(value)), "a finite number above 0");
+        fail(setting(name, format_double(value)), "a finite number above 0");
     }
 }
 
@@ -39,35 +39,37 @@ void check(const Settings& s) {
         fail(fmt::format("{} systems, {} heads", s.systems, s.heads), "at least one of each");
     }
     if (!std::isfinite(s.beta) || s.beta < 0) {
-        fail(fmt::format("--beta {}", format_double(s.beta)), "a finite number, 0 or more");
+        fail(setting("beta", format_double(s.beta)), "a finite number, 0 or more");
     }
-    positive(s.r0, "--r0");
-    positive(s.rtol, "--rtol");
-    positive(s.atol, "--atol");
-    positive(s.dt, "--dt");
+    positive(s.r0, "r0");
+    positive(s.rtol, "rtol");
+    positive(s.atol, "atol");
+    positive(s.step(), "dt");
     if (s.layers) {
         if (*s.layers == 0) {
-            fail("--layers 0", "at least one layer");
+            fail(setting("layers", "0"), "at least one layer");
         }
     } else {
-        positive(s.time, "--time");
+        positive(s.time, "time");
     }
     if (s.samples < 2) {
-        fail(fmt::format("--samples {}", s.samples), "at least 2: the start and the end");
+        fail(setting("samples", std::to_string(s.samples)), "at least 2: the start and the end");
     }
     if (s.start == StartKind::symmetric && s.tokens > s.dim) {
         fail(fmt::format("a symmetric start of {} tokens in {} dimensions", s.tokens, s.dim),
              "at least as many dimensions as tokens: the start is orthonormal",
-             fmt::format("use --dim {} or --start uniform", s.tokens));
+             fmt::format("use {} or {}", setting("dim", std::to_string(s.tokens)), setting("start", "uniform")));
     }
     if (s.start == StartKind::cone && !(s.cone_delta > 0 && s.cone_delta <= 1)) {
         fail(fmt::format("cone:{}", format_double(s.cone_delta)), "a delta above 0 and at most 1");
     }
     if (s.weights != WeightKind::identity && s.weights != WeightKind::file && s.dim % s.heads != 0) {
-        fail(fmt::format("{} heads in {} dimensions", s.heads, s.dim), "a number of heads that divides --dim");
+        fail(fmt::format("{} heads in {} dimensions", s.heads, s.dim),
+             fmt::format("a number of heads that divides {}", setting("dim")));
     }
     if (s.fresh && (s.weights == WeightKind::identity || s.weights == WeightKind::file)) {
-        fail("--fresh with weights that are not random", "--weights gaussian, kaiming or orthogonal");
+        fail(fmt::format("{} with weights that are not random", setting("fresh")),
+             setting("weights", "gaussian, kaiming or orthogonal"));
     }
     if (s.tokens > (std::size_t{1} << 40) / s.dim / s.systems) {
         fail(fmt::format("{} x {} x {} numbers", s.systems, s.tokens, s.dim), "a run that fits a machine");
@@ -99,7 +101,7 @@ std::vector<double> sample_times(const Settings& s) {
         for (std::size_t i = 0; i < samples; ++i) {
             const double share = static_cast<double>(i) / static_cast<double>(samples - 1);
             const double layer = log_time ? (i == 0 ? 0 : std::round(std::pow(last, share))) : std::round(share * last);
-            const double t = layer * s.dt;
+            const double t = layer * s.step();
             if (times.empty() || t > times.back()) {
                 times.push_back(t);
             }

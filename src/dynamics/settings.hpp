@@ -59,7 +59,7 @@ struct Settings {
     std::uint64_t seed = 1;
 
     std::optional<std::size_t> layers;  // discrete layers; otherwise an ODE up to `time`
-    double dt = 0.1;                    // of layers, euler and rk4
+    std::optional<double> dt;           // of layers, euler and rk4; see step()
     double time = 10;
     Method method = Method::automatic;
     double rtol = 1e-10;
@@ -68,7 +68,9 @@ struct Settings {
     bool log_time = false;     // samples spaced evenly in log t (after the first)
     std::optional<Until> until;
 
-    double final_time() const { return layers ? static_cast<double>(*layers) * dt : time; }
+    // A layer is a whole block unless dt says otherwise: real networks have dt = 1.
+    double step() const { return dt.value_or(layers ? 1 : 0.1); }
+    double final_time() const { return layers ? static_cast<double>(*layers) * step() : time; }
 };
 
 struct SettingField {

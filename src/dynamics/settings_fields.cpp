@@ -75,18 +75,18 @@ double number_in(std::string_view text, std::string_view shown, std::string_view
 std::uint64_t whole(const std::string& text, const char* key, std::uint64_t least) {
     const auto value = parse_whole(text);
     if (!value || *value < least) {
-        fail(fmt::format("--{} {}", key, flyball::quoted(text)), fmt::format("a whole number, {} or more", least));
+        fail(setting(key, flyball::quoted(text)), fmt::format("a whole number, {} or more", least));
     }
     return *value;
 }
 
 double real(const std::string& text, const char* key) {
-    return number_in(text, fmt::format("--{} {}", key, flyball::quoted(text)), "a finite number");
+    return number_in(text, setting(key, flyball::quoted(text)), "a finite number");
 }
 
 bool truth(const std::string& text, const char* key) {
     if (text != "true" && text != "false") {
-        fail(fmt::format("--{} {}", key, flyball::quoted(text)), "true or false");
+        fail(setting(key, flyball::quoted(text)), "true or false");
     }
     return text == "true";
 }
@@ -99,7 +99,7 @@ Gain parse_gain(const std::string& text, const std::string& all) {
     }
     const auto value = parse_double(text);
     if (!value || !(*value > 0)) {
-        fail(fmt::format("--weights {}", flyball::quoted(all)),
+        fail(setting("weights", flyball::quoted(all)),
              "gains that are finite numbers above 0 or the word identity, for example kaiming:q=1,o=identity");
     }
     return {Gain::Kind::number, *value};
@@ -116,7 +116,7 @@ void parse_gains(const std::string& text, const std::string& all, Gains& gains) 
         const std::size_t equals = part.find('=');
         const auto role = std::find(gain_names.begin(), gain_names.end(), part.substr(0, equals));
         if (equals == std::string::npos || role == gain_names.end()) {
-            fail(fmt::format("--weights {}", flyball::quoted(all)),
+            fail(setting("weights", flyball::quoted(all)),
                  "gains of q, k, v and o, for example kaiming:q=1,o=identity");
         }
         gains[static_cast<std::size_t>(role - gain_names.begin())] = parse_gain(part.substr(equals + 1), all);
@@ -188,13 +188,12 @@ Until parse_until(const std::string& text) {
     const std::size_t at = text.find_first_of("<>");
     const std::string expected = "an observable, < or >, and a number, for example cosine>0.999";
     if (at == std::string::npos) {
-        fail(fmt::format("--until {}", flyball::quoted(text)), expected);
+        fail(setting("until", flyball::quoted(text)), expected);
     }
     Until until;
     until.observable = event_field(text.substr(0, at)).name;
     until.above = text[at] == '>';
-    until.level =
-        number_in(std::string_view(text).substr(at + 1), fmt::format("--until {}", flyball::quoted(text)), expected);
+    until.level = number_in(std::string_view(text).substr(at + 1), setting("until", flyball::quoted(text)), expected);
     return until;
 }
 
@@ -241,7 +240,8 @@ const std::vector<SettingField>& setting_fields() {
         {"layers", "L", "run this many discrete layers instead",
          [](const S& s) { return s.layers ? Text(std::to_string(*s.layers)) : std::nullopt; },
          [](T text, S& s) { s.layers = whole(text, "layers", 1); }},
-        {"dt", "DT", "step of layers, euler and rk4", [](const S& s) -> Text { return format_double(s.dt); },
+        {"dt", "DT", "step of layers (1, a whole block, unless given), euler and rk4 (0.1 unless given)",
+         [](const S& s) { return s.dt || s.layers ? Text(format_double(s.step())) : std::nullopt; },
          [](T text, S& s) { s.dt = real(text, "dt"); }},
         {"method", "NAME", "auto (erk), erk, bdf (stiff equations), euler or rk4",
          [](const S& s) -> Text { return name_of(s.method, methods); },

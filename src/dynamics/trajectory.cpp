@@ -94,7 +94,7 @@ void write_positions(hid_t parent, const TrajectoryParts& parts, std::size_t cou
         const TrajectorySample sample = parts.load(i);
         if (sample.x.size() != rows * s.dim) {
             throw Error(ErrorKind::input, "dynamics.write_h5md", fmt::format("a part of {} numbers", sample.x.size()),
-                        fmt::format("{}", rows * s.dim), "start anew with --force");
+                        fmt::format("{}", rows * s.dim), "start anew with " + setting("force"));
         }
         const hsize_t begin[3] = {i, 0, 0};
         h5_require(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, one, nullptr), "value");

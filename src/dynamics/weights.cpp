@@ -120,7 +120,7 @@ attention::Weights<double> file_weights(const Settings& s) {
     } else {
         throw Error(ErrorKind::input, "dynamics.weights",
                     fmt::format("no tensor output in {}", flyball::quoted(s.weight_file)),
-                    "one, since value does not have --dim rows");
+                    fmt::format("one, since value does not have {} rows", setting("dim")));
     }
     const auto query = file.read<double>("query");
     const auto key = file.read<double>("key");

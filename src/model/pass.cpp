@@ -14,7 +14,9 @@ void check_length(const Architecture& architecture, std::size_t tokens) {
         throw Error(
             ErrorKind::input, "model.forward", fmt::format("{} tokens", tokens),
             fmt::format("from 1 to {}, the positions of this {} model", architecture.positions, architecture.family),
-            tokens == 0 ? "" : fmt::format("shorten the input, for example with --length {}", architecture.positions));
+            tokens == 0
+                ? ""
+                : "shorten the input, for example with " + setting("length", std::to_string(architecture.positions)));
     }
 }
 

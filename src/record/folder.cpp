@@ -47,34 +47,22 @@ bool is_plain_name(const std::string& name) {
     return !name.empty() && name.find('/') == std::string::npos && name != "." && name != "..";
 }
 
-// 'text' for a shell: a quote inside ends the quoted part, stands escaped, and begins the next.
-std::string shell_quoted(const std::string& text) {
-    std::string quoted = "'";
-    for (const char c : text) {
-        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return quoted + "'";
-}
-
 }  // namespace
 
 FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool force, std::string_view where) {
     if (out && out->empty()) {
-        throw Error(ErrorKind::usage, where, "--out ''", "the name of a folder");
+        throw Error(ErrorKind::usage, where, setting("out", "''"), "the name of a folder");
     }
     if (resume && force) {
-        throw Error(ErrorKind::usage, where, "--resume and --force together", "one of them",
-                    "--resume goes on with the run, --force starts anew");
+        throw Error(ErrorKind::usage, where, fmt::format("{} and {} together", setting("resume"), setting("force")),
+                    "one of them",
+                    fmt::format("{} goes on with the run, {} starts anew", setting("resume"), setting("force")));
     }
     if (!out && resume) {
-        throw Error(ErrorKind::usage, where, "--resume without --out", "the folder of the run", "add --out DIR");
+        throw Error(ErrorKind::usage, where, fmt::format("{} without {}", setting("resume"), setting("out")),
+                    "the folder of the run", "add " + setting("out", "DIR"));
     }
     return resume ? FolderUse::resume : force ? FolderUse::force : FolderUse::fresh;
-}
-
-std::string resume_command(std::string_view command, const std::filesystem::path& path) {
-    return fmt::format("flyball {} --config {} --out {} --resume", command,
-                       shell_quoted((path / "config.toml").string()), shell_quoted(path.string()));
 }
 
 Json provenance(std::uint64_t seed) {
@@ -96,8 +84,8 @@ Json provenance(std::uint64_t seed) {
 }
 
 void Folder::fail(std::string_view what, std::string_view expected, std::string_view hint) const {
-    throw Error(ErrorKind::usage, contents_.where, fmt::format("--out {}, {}", flyball::quoted(path_.string()), what),
-                expected, hint);
+    throw Error(ErrorKind::usage, contents_.where,
+                fmt::format("{}, {}", setting("out", flyball::quoted(path_.string())), what), expected, hint);
 }
 
 Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
@@ -111,7 +99,8 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
         fail("which holds no run", "the folder of a run to take up");
     }
     if (is_folder && use == FolderUse::fresh && !std::filesystem::is_empty(path_, error)) {
-        fail("which is not empty", "a new or empty folder", "give --force to overwrite its files, --resume to go on");
+        fail("which is not empty", "a new or empty folder",
+             fmt::format("give {} to replace the results in it, {} to go on", setting("force"), setting("resume")));
     }
     std::filesystem::create_directories(path_, error);
     if (error) {
@@ -166,7 +155,8 @@ void Folder::take_up() {
     } else if (!is_there(path_ / "work") || std::filesystem::is_empty(path_ / "work")) {
         begin();  // killed before it had begun
     } else {
-        fail("whose work/ has lost its run.json", "the folder as the run left it", "start anew with --force");
+        fail("whose work/ has lost its run.json", "the folder as the run left it",
+             "start anew with " + setting("force"));
     }
 }
 

@@ -1,5 +1,5 @@
-// The folder behind --out: who may write to it, what a run leaves in it, and how a killed run is known from a finished
-// one.
+// The folder of a run's results: who may write to it, what a run leaves in it, and how a killed run is known from a
+// finished one.
 //
 //     config.toml       the settings, as flags
 //     work/             what a run needs to go on; every file sealed (sealed.hpp). work/run.json says which run it is
@@ -25,12 +25,9 @@ namespace flyball::record {
 
 enum class FolderUse { fresh, force, resume };
 
-// How the flags --out, --resume and --force mean a folder to be used; --resume without --out is an Error, and so are
-// a folder without a name and both flags together.
+// How the settings out, resume and force mean a folder to be used; resume without out is an Error, and so are a folder
+// without a name and both together.
 FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool force, std::string_view where);
-
-// `flyball NAME --config 'DIR/config.toml' --out 'DIR' --resume`, quoted for a shell.
-std::string resume_command(std::string_view command, const std::filesystem::path& path);
 
 // Version, seed, threads, instruction set, BLAS core, machine and time.
 Json provenance(std::uint64_t seed);
@@ -40,7 +37,7 @@ class Folder {
     struct Contents {
         std::string configuration;   // of config.toml
         Identity identity;           // of the run
-        std::string resume_command;  // for messages
+        std::string resume_command;  // what a user types to go on; for messages
         std::string where;           // for messages: "cli.simulate"
     };
 

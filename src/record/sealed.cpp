@@ -108,7 +108,7 @@ Json identity_json(const Identity& identity) {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, std::string_view got, std::string_view expected) {
     throw Error(ErrorKind::input, "record.open", fmt::format("{} in {}", got, flyball::quoted(path.string())), expected,
-                "go on with the settings, files and machine of that run, or start anew with --force");
+                "go on with the settings, files and machine of that run, or start anew with " + setting("force"));
 }
 
 Identity program_identity() {

@@ -142,6 +142,24 @@ Colour readable_on(Colour ground, Colour colour) {
     return out;
 }
 
+void tell_apart(std::vector<Series>& series) {
+    constexpr std::array<std::string_view, 8> more = {"",     "6 2", "2 2",          "8 2 2 2",
+                                                      "12 3", "1 4", "12 3 2 3 2 3", "4 6"};
+    for (auto line = series.begin(); line != series.end(); ++line) {
+        const auto is_taken = [&](std::string_view dash) {
+            return std::any_of(series.begin(), line, [&](const Series& other) {
+                return other.style.colour == line->style.colour && other.style.dash == dash;
+            });
+        };
+        if (line->style.colour.empty() || !is_taken(line->style.dash)) {
+            continue;
+        }
+        const auto free =
+            std::find_if(more.begin(), more.end(), [&](std::string_view dash) { return !is_taken(dash); });
+        line->style.dash = free == more.end() ? line->style.dash : std::string(*free);
+    }
+}
+
 Style resolved(const Style& style, std::size_t index) {
     Style out = style;
     if (out.colour.empty()) {

@@ -34,6 +34,9 @@ struct Series {
     Style style;
 };
 
+// Lines of one colour and dash get different dashes: the same scheme with several settings.
+void tell_apart(std::vector<Series>& series);
+
 enum class Scale { linear, log };
 
 // Without min or max the axis spans the data.

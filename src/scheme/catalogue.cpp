@@ -269,20 +269,16 @@ Scheme find_scheme(std::string_view name_and_settings) {
                 near = candidate;
             }
         }
-        throw Error(
-            ErrorKind::usage, "scheme.find_scheme", fmt::format("the unknown scheme {}", quoted(name)),
-            "a name that `flyball schemes` lists",
-            near.empty() ? "give an equation of your own with --equation" : fmt::format("did you mean {}?", near));
+        throw Error(ErrorKind::usage, "scheme.find_scheme", fmt::format("the unknown scheme {}", quoted(name)),
+                    "a name that `flyball schemes` lists",
+                    near.empty() ? fmt::format("give an equation of your own as {}", setting("equation"))
+                                 : fmt::format("did you mean {}?", near));
     }
     Program program = Program::parse(entry->equation);
     if (colon != std::string_view::npos) {
         program = program.with_settings(name_and_settings.substr(colon + 1));
     }
     return {std::string(name_and_settings), std::move(program), entry};
-}
-
-Scheme scheme_of_equation(std::string_view equation) {
-    return {"equation", Program::parse(equation), nullptr};
 }
 
 }  // namespace flyball::scheme

@@ -44,11 +44,12 @@ const CatalogueEntry* find_entry(std::string_view name_or_alias);
 
 // What a command line names: "peri-ln", "ngpt:alpha=1/(1+t)". Throws with the nearest name.
 struct Scheme {
-    std::string name;  // as the user wrote it; "equation" for a bare equation
+    std::string name;  // as the user wrote it; of an equation without a name "equation", or "equation-2" among several
     Program program;
-    const CatalogueEntry* entry = nullptr;  // null for a bare equation
+    const CatalogueEntry* entry = nullptr;  // null for an equation of one's own
+    bool named = true;                      // false: the name is ours
+    std::size_t own = 0;                    // which of the equations of one's own, from 1; 0 for the catalogue's
 };
 Scheme find_scheme(std::string_view name_and_settings);
-Scheme scheme_of_equation(std::string_view equation);
 
 }  // namespace flyball::scheme

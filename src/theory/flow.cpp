@@ -59,21 +59,20 @@ std::vector<double>::const_iterator first_bad_beta(const Settings& settings) {
 void check(const Program& program, const Settings& settings) {
     const double n = settings.tokens;
     if (!(n >= 2 && n <= 1e15 && n == std::floor(n))) {
-        refuse(fmt::format("{} tokens", format_double(n)), "a whole number from 2 to 1e15",
-               "one token alone has no cosine");
+        refuse(setting("tokens", format_double(n)), "a whole number from 2 to 1e15", "one token alone has no cosine");
     }
     if (settings.betas.empty() || first_bad_beta(settings) != settings.betas.end()) {
-        refuse(settings.betas.empty() ? "no beta" : fmt::format("beta = {}", format_double(*first_bad_beta(settings))),
+        refuse(settings.betas.empty() ? "no beta" : setting("beta", format_double(*first_bad_beta(settings))),
                "a finite number, 0 or more, for each head");
     }
     if (!(settings.r0 >= 1e-100 && settings.r0 <= 1e100)) {
-        refuse(fmt::format("r0 = {}", format_double(settings.r0)), "a length from 1e-100 to 1e100");
+        refuse(setting("r0", format_double(settings.r0)), "a length from 1e-100 to 1e100");
     }
     if (!(settings.T > 0 && settings.T <= last_time)) {
-        refuse(fmt::format("the time {}", format_double(settings.T)), "a time above 0, at most 1e100");
+        refuse(setting("time", format_double(settings.T)), "a time above 0, at most 1e100");
     }
     if (settings.dim && !(*settings.dim >= n && *settings.dim <= 1e15 && *settings.dim == std::floor(*settings.dim))) {
-        refuse(fmt::format("dim = {} for {} tokens", format_double(*settings.dim), format_double(n)),
+        refuse(fmt::format("{} for {} tokens", setting("dim", format_double(*settings.dim)), format_double(n)),
                "a whole number, at least the number of tokens", "orthonormal tokens need as many dimensions");
     }
     if (const auto problem = scheme::reduced_law_problem(program, settings.T)) {

@@ -45,7 +45,7 @@ std::vector<Point> solve(const scheme::Program& program, const Settings& setting
 
 std::optional<double> time_to_cosine(const scheme::Program& program, const Settings& settings, double cosine) {
     if (!(cosine > -1 && cosine < 1)) {
-        throw Error(ErrorKind::usage, "theory.time_to_cosine", fmt::format("the cosine {}", format_double(cosine)),
+        throw Error(ErrorKind::usage, "theory.time_to_cosine", setting("cosine", format_double(cosine)),
                     "a number above -1 and below 1");
     }
     Track track(program, settings);

@@ -92,6 +92,9 @@ TEST(Forward, TextIsReadByTheModelsOwnTokenizer) {
     const Outcome outcome = run_program("forward '" + std::string(models) + "/minilm-l6' --json --text '" + file + "'");
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
     EXPECT_EQ(parse_json(outcome.out, "out").at("tokens"), 8) << "six words, [CLS] and [SEP]";
+    const Outcome string =
+        run_program("forward '" + std::string(models) + "/minilm-l6' --json --string \"$(cat '" + file + "')\"");
+    EXPECT_EQ(parse_json(string.out, "string").at("tokens"), 8);
     std::filesystem::remove(file);
 }
 
@@ -185,8 +188,10 @@ TEST(Forward, BadInputExitsTwoWithOneSentence) {
     const std::string gpt2 = "'" + golden("gpt2") + "' ";
     const std::vector<Case> cases = {
         {"/nowhere --ids 1", "/nowhere"},
-        {gpt2, "neither --ids nor --text"},
+        {gpt2, "none of --ids, --text and --string"},
         {gpt2 + "--ids 1 --text x", "--ids and --text together"},
+        {gpt2 + "--ids 1 --string x", "--ids and --string together"},
+        {gpt2 + "--string x", "tokenizer"},
         {gpt2 + "--text x", "tokenizer"},
         {gpt2 + "--ids 1,x", "the token id 'x'"},
         {gpt2 + "--ids 1,-2", "the token id '-2'"},

@@ -114,8 +114,10 @@ TEST(Program, ConfigurationKeysAreFlagsAndFlagsWin) {
     const Outcome both = run_program("schemes --config " + path);
     EXPECT_EQ(both.exit, 0) << both.err;
     EXPECT_EQ(parse_json(both.out, "json").size(), 2U);
-    const Outcome wins = run_program("schemes --scheme post-ln --config=" + path);
-    EXPECT_EQ(parse_json(wins.out, "json").size(), 1U);
+    for (const char* given : {"--scheme post-ln", "--scheme=post-ln", "post-ln"}) {
+        const Outcome wins = run_program("schemes " + std::string(given) + " --config=" + path);
+        EXPECT_EQ(parse_json(wins.out, "json").size(), 1U) << given;
+    }
     write_file_atomically(path, "jsn = true\n");
     const Outcome wrong = run_program("schemes --config " + path);
     EXPECT_EQ(wrong.exit, 2);

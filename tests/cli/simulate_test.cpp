@@ -117,7 +117,7 @@ TEST(Simulate, AnInterruptSavesTheRunAndTellsHowToGoOn) {
     const Folder folder;
     const std::string out = " --out " + folder.path();
     const Outcome outcome =
-        run_program("simulate --scheme post-ln --tokens 600 --dim 16 --layers 1000000 --samples 3" + out,
+        run_program("simulate --scheme post-ln --tokens 600 --dim 16 --layers 1000000 --dt 0.1 --samples 3" + out,
                     "timeout --foreground -s INT 3");
     EXPECT_EQ(outcome.exit, 124) << "timeout's own code";
     EXPECT_NE(outcome.err.find("--resume"), std::string::npos) << outcome.err;

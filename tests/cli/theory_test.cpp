@@ -105,12 +105,37 @@ TEST(Theory, ExtremeSettingsGiveNumbers) {
     }
 }
 
-TEST(Theory, SeveralBetasAreHeadsAndSeveralCosinesAreColumns) {
+TEST(Theory, SeveralBetasAreOneRunEach) {
+    const Outcome outcome = run_program("theory post-ln pre-ln --beta 0.1,1 --beta 10 --samples 3 --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json document = parse_json(outcome.out, "json");
+    const Json& runs = document["runs"];
+    ASSERT_EQ(runs.size(), 6U);
+    for (std::size_t i = 0; i < 6; ++i) {
+        const double beta = std::vector<double>{0.1, 1, 10}[i % 3];
+        EXPECT_EQ(runs[i]["scheme"], i < 3 ? "post-ln" : "pre-ln");
+        EXPECT_EQ(runs[i]["beta"], beta);
+        EXPECT_NEAR(runs[i]["initial_velocity"].get<double>(), 2 / (std::exp(beta) + 31), 1e-15);
+        EXPECT_TRUE(runs[i]["log_consensus_constant"].is_number());
+    }
+    EXPECT_FALSE(document.contains("log_consensus_constant"));
+    const Outcome text = run_program("theory peri-ln --beta 0.1,10");
+    EXPECT_NE(text.out.find("beta = 0.1, 10"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("peri-ln, beta = 0.1 "), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("peri-ln, beta = 10 "), std::string::npos) << text.out;
+}
+
+TEST(Theory, HeadsHaveAFlagOfTheirOwnAndSeveralCosinesAreColumns) {
     const Outcome outcome =
-        run_program("theory --scheme post-ln --beta 1,4 --cosine 0.25 --cosine 0.75 --samples 3 --json");
+        run_program("theory --scheme post-ln --heads-beta 1,4 --cosine 0.25 --cosine 0.75 --samples 3 --json");
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
     const Json run = parse_json(outcome.out, "json")["runs"][0];
     EXPECT_NEAR(run["initial_velocity"].get<double>(), 1 / (std::exp(1.0) + 31) + 1 / (std::exp(4.0) + 31), 1e-15);
+    EXPECT_EQ(run["heads_beta"], Json({1.0, 4.0}));
+    EXPECT_FALSE(run.contains("beta"));
+    const Outcome both = run_program("theory --beta 1 --heads-beta 1,4");
+    EXPECT_EQ(both.exit, 2);
+    EXPECT_NE(both.err.find("--beta and --heads-beta together"), std::string::npos) << both.err;
     ASSERT_EQ(run["time_to_cosine"].size(), 2U);
     EXPECT_EQ(run["time_to_cosine"][1]["cosine"], 0.75);
     EXPECT_GT(run["time_to_cosine"][1]["t"], run["time_to_cosine"][0]["t"]);
@@ -180,7 +205,7 @@ TEST(Theory, WrongInputGetsOneSentenceAndExitTwo) {
     EXPECT_NE(run_program("theory --scheme dyt").err.find("tanh(alpha*x)"), std::string::npos);
     EXPECT_NE(run_program("theory --tokens 1").err.find("no cosine"), std::string::npos);
     // As `simulate --beta -2` says it.
-    EXPECT_NE(run_program("theory --beta -2").err.find("got beta = -2, expected a finite number, 0 or more"),
+    EXPECT_NE(run_program("theory --beta -2").err.find("got --beta -2, expected a finite number, 0 or more"),
               std::string::npos);
 }
 

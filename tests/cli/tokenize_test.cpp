@@ -67,7 +67,7 @@ TEST(Tokenize, EmptyTextHasNoTokens) {
 TEST(Tokenize, SaysWhereTextIsNotUtf8) {
     const Outcome outcome = run_program("tokenize '" + folder + "gpt2' --json --string \"$(printf 'a\\377b')\"");
     EXPECT_EQ(outcome.exit, 0);
-    EXPECT_EQ(outcome.err, "note: the text is not UTF-8 in 1 places, read as U+FFFD\n");
+    EXPECT_EQ(outcome.err, "flyball: note: the text is not UTF-8 in 1 places, read as U+FFFD\n");
 }
 
 TEST(Tokenize, BadUseIsOneSentenceAndExitTwo) {

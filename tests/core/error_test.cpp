@@ -27,5 +27,18 @@ TEST(Error, SaysWhereWhatWasGotWhatWasExpectedAndWhatToDo) {
     EXPECT_STREQ(Error(ErrorKind::usage, "core.read", "X", "Y").what(), "[core.read] got X, expected Y.");
 }
 
+TEST(Error, NamesSettingsAndEveryFrontEndSpellsThemItsWay) {
+    const Error error(ErrorKind::usage, "dynamics.settings", setting("dt", "0") + " with " + setting("fresh"),
+                      "a number above 0", "use " + setting("layers", "L"));
+    EXPECT_STREQ(error.what(),
+                 "[dynamics.settings] got dt = 0 with fresh, expected a number above 0. hint: use layers = L.");
+    EXPECT_EQ(error.sentence({"--", " "}),
+              "[dynamics.settings] got --dt 0 with --fresh, expected a number above 0. hint: use --layers L.");
+    // Text from outside cannot be taken for a setting.
+    const Error quoting(ErrorKind::usage, "x", flyball::quoted(setting("dt", "0")), "y");
+    EXPECT_STREQ(quoting.what(), "[x] got '\\x1ddt\\x1f0', expected y.");
+    EXPECT_EQ(quoting.sentence({"--", " "}), quoting.what());
+}
+
 }  // namespace
 }  // namespace flyball

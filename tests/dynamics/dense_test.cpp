@@ -335,7 +335,7 @@ TEST(Memory, OfSamplesIsCounted) {
     EXPECT_EQ(sample_times(settings).size(), 11U);
     settings.log_time = true;
     EXPECT_EQ(sample_times(settings).size(), 11U);
-    EXPECT_DOUBLE_EQ(sample_times(settings)[3], 3 * settings.dt);
+    EXPECT_DOUBLE_EQ(sample_times(settings)[3], 3 * settings.step());
 }
 
 }  // namespace

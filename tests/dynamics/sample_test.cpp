@@ -209,7 +209,7 @@ TEST(SampleDefinitions, SpeedOfLayersIsHowFarTheLastOneTurnedATokenOverDt) {
                 sum += length(plus(after.systems[m].theta[j], -1, before.systems[m].theta[j]));
             }
         }
-        return sum / static_cast<double>(s.systems * s.tokens) / s.dt;
+        return sum / static_cast<double>(s.systems * s.tokens) / s.step();
     };
     EXPECT_NEAR(seen[0].sample.speed, turned(seen[0], seen[1]), 1e-13) << "at the start: the first layer";
     for (std::size_t l = 1; l < 4; ++l) {

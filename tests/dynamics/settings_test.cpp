@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "core/error.hpp"
@@ -152,6 +153,22 @@ TEST(MemoryEstimate, CountsTheSamples) {
     EXPECT_GT(memory_estimate(settings, 1), 1e14);
     settings.layers = 10;  // never more than one a layer
     EXPECT_LT(memory_estimate(settings, 1), 2 * few);
+}
+
+TEST(Settings, LayersWithoutADtAreWholeBlocks) {
+    const auto owner = std::make_unique<Settings>();  // on the stack g++ 12 takes the empty dt for one not initialized
+    Settings& settings = *owner;
+    EXPECT_EQ(settings.step(), 0.1);  // of euler and rk4
+    settings.layers = 7;
+    EXPECT_EQ(settings.step(), 1);
+    EXPECT_EQ(settings.final_time(), 7);
+    EXPECT_EQ(sample_times(settings).back(), 7);
+    EXPECT_EQ(field_named("dt").text(settings), "1");  // a record says it
+    field_named("dt").parse("0.25", settings);
+    EXPECT_EQ(settings.step(), 0.25);
+    EXPECT_EQ(settings.final_time(), 1.75);
+    settings.dt = 0;
+    EXPECT_THROW(check(settings), Error);
 }
 
 }  // namespace

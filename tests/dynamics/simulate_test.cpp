@@ -332,7 +332,7 @@ TEST(Outcomes, AnEquationWithoutALimitIsRefusedInTimeAndRunsInLayers) {
         run(settings, program);
         FAIL();
     } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("use --layers"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("use layers = L instead of time"), std::string::npos) << error.what();
     }
     settings.layers = 5;
     EXPECT_EQ(run(settings, program).outcome, Outcome::done);

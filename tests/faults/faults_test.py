@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills, full disks and failed allocations at every point of a run: faults_test.py PROGRAM INJECTOR.
+"""Kills, full disks and failed allocations at every point of a run: faults_test.py PROGRAM INJECTOR LINES.
 
 A command is run once in peace, which gives the reference and the number of points; then once for each point with a fault
 there (inject.cpp), and taken up again. What must hold:
@@ -27,11 +27,11 @@ from pathlib import Path
 
 SECONDS_MOST = 60  # of one run: a hang is a failure
 SEED = 20250131
-PROGRAM, INJECTOR = sys.argv[1], sys.argv[2]
+PROGRAM, INJECTOR, LINES = sys.argv[1:4]
 EVERYWHERE = os.environ.get("FLYBALL_TEST_FAULTS") == "all"
 
 
-def run(arguments, fault=None, log=None, injected=True):
+def run(arguments, fault=None, log=None, injected=True, program=PROGRAM):
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     if injected:
         environment["LD_PRELOAD"] = INJECTOR
@@ -40,7 +40,7 @@ def run(arguments, fault=None, log=None, injected=True):
     if log:
         environment["FLYBALL_FAULT_LOG"] = str(log)
     try:
-        return subprocess.run([PROGRAM, *arguments], env=environment, capture_output=True, text=True,
+        return subprocess.run([program, *arguments], env=environment, capture_output=True, text=True,
                               timeout=SECONDS_MOST, check=False)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(arguments, "hang", "", "")
@@ -85,8 +85,9 @@ def one_sentence(text):
 class Scenario:
     """A command, what it leaves at `target`, and how it is taken up."""
 
-    def __init__(self, name, arguments, target, resume=None, before=None):
+    def __init__(self, name, arguments, target, resume=None, before=None, program=PROGRAM):
         self.name, self.arguments, self.target, self.resume, self.before = name, arguments, target, resume, before
+        self.program = program
         self.failures = []
 
     def fail(self, fault, what):
@@ -102,7 +103,7 @@ class Scenario:
 
     def measure(self, log):
         self.prepare()
-        done = run(self.arguments, log=log)
+        done = run(self.arguments, log=log, program=self.program)
         assert done.returncode == 0, f"{self.name} in peace: {done.returncode} {done.stderr}"
         self.reference = tree(self.target)
         words = log.read_text().split()
@@ -112,6 +113,10 @@ class Scenario:
         """Outside of work/ every file is missing, or old, or complete."""
         for name, data in (tree(self.target) if self.target.exists() else {}).items():
             inside = not name.startswith(("work/", "work.")) and not name.endswith("/")
+            if name.endswith(".jsonl"):  # grows line by line: what is there is the beginning
+                if not self.reference[name].startswith(data):
+                    self.fail(fault, f"{name} is not as it was written")
+                continue
             if inside and not is_litter(name) and data not in (self.reference.get(name), self.old.get(name)):
                 self.fail(fault, f"{name} is half-written")
 
@@ -119,7 +124,7 @@ class Scenario:
         # A folder that is to be overwritten may still be the old run's: then the command itself is given again.
         settings = self.target / "config.toml"
         begun = self.resume is None or (settings.exists() and settings.read_bytes() == self.reference["config.toml"])
-        again = run(self.resume if self.resume and begun else self.arguments)
+        again = run(self.resume if self.resume and begun else self.arguments, program=self.program)
         if again.returncode == 2 and not begun and one_sentence(again.stderr):
             again = run([*self.arguments, "--force"])
         if again.returncode != 0:
@@ -134,7 +139,7 @@ class Scenario:
         fault = f"{kind}:{number}"
         self.prepare()
         self.old = tree(self.target) if self.target.exists() else {}
-        done = run(self.arguments, fault)
+        done = run(self.arguments, fault, program=self.program)
         code, said = done.returncode, done.stderr
         if kind == "kill":
             if code != -9:
@@ -205,7 +210,9 @@ def scenarios(place):
     plots = place / "plots"
     theory = Scenario("theory", ["theory", "--scheme", "pre-ln", "--tokens", "4", "--beta", "1", "--plot",
                                  str(plots / "law.svg")], plots, before=plots.mkdir)
-    return [simulate, force, reproduce, forward, theory]
+    grown = place / "grown"
+    lines = Scenario("lines", [str(grown / "m.jsonl"), "6"], grown, before=grown.mkdir, program=LINES)
+    return [simulate, force, reproduce, forward, theory, lines]
 
 
 # How many points of each kind ./test looks at.

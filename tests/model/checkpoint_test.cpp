@@ -445,7 +445,7 @@ TEST(Checkpoint, ModelsOfOurOwnAreCheckedToo) {
 TEST(Pass, RefusesWhatTheModelHasNoPlaceFor) {
     const Model<float> model = load_model(golden_folder() / "gpt2");
     EXPECT_ERROR(Pass<float>(model, 33), "33 tokens, expected from 1 to 32");
-    EXPECT_ERROR(Pass<float>(model, 33), "--length 32");
+    EXPECT_ERROR(Pass<float>(model, 33), "length = 32");
     EXPECT_ERROR(Pass<float>(model, 0), "0 tokens");
     Pass<float> pass(model, 2);
     EXPECT_ERROR(pass.forward(std::vector<std::int32_t>{1, 53}), "the token id 53, expected a number from 0 to 52");

@@ -153,11 +153,6 @@ TEST(Folder, AFolderThatIsNotEmptyIsRefused) {
     EXPECT_NE(refusal(parent / "notes.txt", FolderUse::force).find("which is a file"), std::string::npos);
 }
 
-TEST(Folder, TheResumeCommandSurvivesAQuoteInThePath) {
-    EXPECT_EQ(resume_command("simulate", "it's"),
-              "flyball simulate --config 'it'\\''s/config.toml' --out 'it'\\''s' --resume");
-}
-
 TEST(Provenance, SaysWhatTheNumbersComeFrom) {
     const std::time_t before = std::time(nullptr);
     const Json about = provenance(7);

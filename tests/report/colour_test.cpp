@@ -84,6 +84,29 @@ TEST(Resolved, ChoosesAColourOnlyWhenThereIsNone) {
     EXPECT_NE(resolved({}, 0).dash, resolved({}, 10).dash);
 }
 
+TEST(TellApart, GivesLinesOfOneLookDifferentDashesAndLeavesTheRest) {
+    std::vector<Series> series(7);
+    const std::vector<Style> given = {{"#4269d0", ""}, {"#4269d0", "6 2"}, {"#efb118", ""}, {"#4269d0", ""},
+                                      {"#4269d0", ""}, {"", ""},           {"", ""}};
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        series[i].style = given[i];
+    }
+    tell_apart(series);
+    for (const std::size_t i : {0U, 1U, 2U, 5U, 6U}) {
+        EXPECT_EQ(series[i].style.colour, given[i].colour) << i;
+        EXPECT_EQ(series[i].style.dash, given[i].dash) << i;
+    }
+    EXPECT_EQ(series[3].style.dash, "2 2");
+    EXPECT_EQ(series[4].style.dash, "8 2 2 2");
+    EXPECT_EQ(series[3].style.colour, "#4269d0");
+    std::vector<Series> many(20);
+    for (Series& line : many) {
+        line.style = {"#efb118", ""};
+    }
+    tell_apart(many);  // more than there are dashes: no line is lost
+    EXPECT_NE(many[7].style.dash, many[6].style.dash);
+}
+
 TEST(Resolved, RefusesWhatIsNoColourOrDash) {
     for (const char* const bad : {"red", "#12345", "#12345g", "#+1+2+3", "url(#x)", "#1234567"}) {
         EXPECT_ERROR(resolved({bad, ""}, 0), "#rrggbb");

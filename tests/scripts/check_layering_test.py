@@ -53,6 +53,14 @@ class Layering(unittest.TestCase):
                 self.assert_breach("src/scheme/a.cpp", line + "\n", "src/scheme/a.cpp:1: ")
                 self.assert_clean("src/cli/a.cpp", line + "\n")
 
+    def test_flags_in_messages_are_found(self):
+        for line in ('fail("--dt 0", "a number");', 'throw Error(kind, where, "x", "y", "use fewer --threads");'):
+            with self.subTest(line):
+                self.assert_breach("src/dynamics/a.cpp", line + "\n", "src/dynamics/a.cpp:1: speaks of a flag")
+                self.assert_clean("src/cli/a.cpp", line + "\n")
+        self.assert_clean("src/model/a.cpp", '// --length\nname.replace(slash, 1, "--"); --start; auto s = "a--b";\n'
+                          'style += fmt::format("--{}:{};", name, value);\n')
+
     def test_words_that_only_look_like_it_are_fine(self):
         self.assert_clean("src/scheme/a.cpp", '// exit(1) and std::cout\n/* puts("x") */ auto s = "abort() exit(";\n'
                           'assert(x);\nstd::snprintf(b, 3, "x");\nq.exit();\non_exit(1);\nExitCode exit_code(int);\n'

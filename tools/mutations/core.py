@@ -34,12 +34,16 @@ KNOWN = [
     ("positioned-writes-forget-where-they-were", "src/core/file.cpp",
      "        offset += static_cast<std::uint64_t>(written);\n", ""),
     ("a-full-disk-while-syncing-is-ignored", "src/core/file.cpp",
-     "    if (::fsync(descriptor_) != 0) {\n        fail(where, path_, errno, expected);\n    }",
+     "    if (::fsync(descriptor_) != 0) {\n        throw_file_error(where, path_, errno, expected);\n    }",
      "    static_cast<void>(::fsync(descriptor_));"),
     ("the-areas-of-OpenBLAS-are-not-prepared", "src/core/blas.cpp",
      "        refused = !can_map(area_bytes + beside_bytes);", "        refused = false;"),
     ("parallel-threads-do-not-hear-of-the-stop-flag", "src/core/parallel.cpp",
      "        stop_ = stop_flag;\n", ""),
+    ("settings-in-messages-lose-their-names", "src/core/error.cpp",
+     "            text += spelling.before;\n", "            text += spelling.between;\n"),
+    ("settings-and-values-run-together", "src/core/error.cpp",
+     "            text += spelling.between;\n", ""),
 ]
 
 # Written by someone who had not seen the tests.

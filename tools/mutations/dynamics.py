@@ -127,6 +127,12 @@ KNOWN = [
      "        if (due(0)) {", "        if (next_sample_ == 0) {"),
     ("every-system-has-the-first-one-s-weights", "src/dynamics/problem.cpp",
      "problem.attention.per_system = s.weights != WeightKind::file;", "problem.attention.per_system = false;"),
+    ("trajectory-of-directions", "src/dynamics/run_folder.cpp",
+     "{sample.t, particles.x(), particles.theta()}", "{sample.t, particles.theta(), particles.x()}"),
+    ("layers-are-a-tenth-of-a-block", "src/dynamics/settings.hpp",
+     "return dt.value_or(layers ? 1 : 0.1);", "return dt.value_or(0.1);"),
+    ("configuration-forgets-names-of-equations", "src/dynamics/run_folder.cpp",
+     '(scheme.named ? scheme.name + "=" : "")', 'std::string()'),
 ]
 
 # Written by someone who had not seen the tests.
@@ -155,9 +161,9 @@ BLIND = [
     ("resume-forgets-evaluations", "src/dynamics/run.cpp",
      "set_evaluations(from.evaluations, from.fallbacks)", "set_evaluations(0, from.fallbacks)"),
     ("first-layer-sample-at-dt", "src/dynamics/particles.cpp",
-     "static_cast<double>(done) * problem_.dt", "static_cast<double>(l) * settings_.dt"),
+     "static_cast<double>(done) * problem_.dt", "static_cast<double>(l) * problem_.dt"),
     ("fresh-weights-one-layer-early", "src/dynamics/particles.cpp",
-     "static_cast<double>(l - 1) * problem_.dt", "static_cast<double>(l) * settings_.dt"),
+     "static_cast<double>(l - 1) * problem_.dt", "static_cast<double>(l) * problem_.dt"),
     ("weight-draws-overlap", "src/dynamics/weights.cpp",
      "draw * 4 + role", "draw + role"),
     ("weight-file-output-of-first-head", "src/dynamics/weights.cpp",
@@ -213,4 +219,10 @@ BLIND = [
     ("doubt-of-float-runs-uses-the-rounding-of-double", "src/dynamics/particles_slow.cpp",
      "const double rounding = control_.precision == Precision::f32 ? rounding_single : rounding_double;",
      "const double rounding = rounding_double;"),
+    ("resume-numbers-samples-from-zero", "src/dynamics/run_folder.cpp",
+     "std::size_t index = from ? from->next_sample : 0;", "std::size_t index = 0;"),
+    ("samples-csv-six-digits", "src/dynamics/run_folder.cpp",
+     "std::isfinite(value) ? format_double(value)", 'std::isfinite(value) ? fmt::format("{:.6g}", value)'),
+    ("sphere-loses-its-last-frame", "src/dynamics/run_folder.cpp",
+     "i * (samples - 1) / std::max", "i * samples / std::max"),
 ]

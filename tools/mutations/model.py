@@ -179,4 +179,6 @@ BLIND = [
      'such as {}", count, what,', 'such as {}", extra.size(), what,'),
     ("deprecated-name-of-the-hub-cache-wins", "src/model/locate.cpp",
      '{"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}', '{"HUGGINGFACE_HUB_CACHE", "HF_HUB_CACHE"}'),
+    ("hidden-states-one-layer-early", "src/model/recorder.cpp",
+     'numbered("hidden", view.layer + 1)', 'numbered("hidden", view.layer)'),
 ]

@@ -23,6 +23,8 @@ KNOWN = [
      '{"min", "lower", "median", "upper", "max"}', '{"min", "median", "lower", "upper", "max"}'),
     ("blocks-are-sums-of-cells", "src/report/heat_figure.cpp",
      "return count > 0 ? sum / count :", "return count > 0 ? sum :"),
+    ("lines-of-one-look-stay-alike", "src/report/colour.cpp",
+     "if (line->style.colour.empty() || !is_taken(line->style.dash)) {", "if (!line->style.colour.empty()) {"),
 ]
 
 # Written by someone who had not seen the tests.

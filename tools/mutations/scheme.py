@@ -55,6 +55,18 @@ KNOWN = [
     ("recorded-branches-unscaled", "src/scheme/reverse.cpp",
      "lower_branches(program_, sub_layers_, decisions, factors_, shows)",
      "lower_branches(program_, sub_layers_, decisions, BranchFactors{}, shows)"),
+    ("own-equations-share-a-colour", "src/scheme/own_equation.cpp",
+     "        scheme.own = ++number;\n", "        scheme.own = 1;\n        ++number;\n"),
+    ("own-equation-in-a-colour-of-the-catalogue", "src/scheme/own_equation.cpp",
+     '"#960f00"', '"#3ca951"'),
+    ("a-local-is-taken-for-a-name", "src/scheme/own_equation.cpp",
+     "if (section != \"attn\" && section != \"ffn\" && !assigns) {", "if (section == \"attn\" && !assigns) {"),
+    ("x-is-taken-for-a-name", "src/scheme/own_equation.cpp",
+     "if (!is_name || name == \"x\") {", "if (!is_name) {"),
+    ("labels-cut-off-where-equations-differ", "src/scheme/own_equation.cpp",
+     "last < first ? 0 : last - first < room - 4 ? first : last;", "0;"),
+    ("two-equations-of-one-name", "src/scheme/own_equation.cpp",
+     "        if (taken) {", "        if (taken && found.empty()) {"),
 ]
 
 # Written by someone who had not seen the tests.

@@ -41,6 +41,13 @@ KNOWN = [
      "if (std::abs(shown_rate) < 1e3 * lost) {", "if (std::abs(shown_rate) < 0 * lost) {"),
     ("theory-readout-slope-of-length", "src/theory/readout.cpp",
      "result += rate[k] == 0 ? 0 : change * rate[k];", "result += rate[k] == 0 || k % 2 == 1 ? 0 : change * rate[k];"),
+    ("theory-json-radius-is-gamma", "src/theory/prediction.cpp",
+     'row["radius"] = column(run.points, [](const Point& p) { return p.radius; });',
+     'row["radius"] = column(run.points, [](const Point& p) { return p.gamma; });'),
+    ("theory-json-rate-is-p", "src/theory/prediction.cpp",
+     '{"rate", or_null(law.rate)}', '{"rate", or_null(law.p)}'),
+    ("beta-in-the-document-is-the-first", "src/theory/prediction.cpp",
+     'row["beta"] = run.settings.betas.front();', 'row["beta"] = predictions.front().settings.betas.front();'),
 ]
 
 # Written by someone who had not seen the tests.
@@ -90,4 +97,6 @@ BLIND = [
      "metric, settings_.dim.value_or(settings_.tokens)}", "metric, settings_.tokens}"),
     ("limit-of-an-extinct-law-is-one-minus-gamma", "src/theory/law.cpp",
      "law.limit = last.gamma;", "law.limit = std::exp(-last.u);"),
+    ("theory-json-exponent-is-prefactor", "src/theory/prediction.cpp",
+     "or_null(law.exponent)", "or_null(law.power)"),
 ]

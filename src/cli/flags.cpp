@@ -1,0 +1,113 @@
+#include "cli/flags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "dynamics/settings.hpp"
+#include "scheme/own_equation.hpp"
+
+namespace flyball::cli {
+
+CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                      const std::string& help) {
+    return app.add_option(name, values, help)->take_all()->expected(1)->allow_extra_args(false);
+}
+
+CLI::Validator whole_number(long long least) {
+    const auto check = [least](const std::string& text) {
+        const auto value = parse_integer(text);
+        std::uint64_t large = 0;  // seeds may use all 64 bits
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), large);
+        const bool fits = value ? *value >= least : error == std::errc() && end == text.data() + text.size();
+        return fits ? std::string() : fmt::format("{}, expected a whole number, {} or more", text, least);
+    };
+    return CLI::Validator(check, "");
+}
+
+double number_of(const std::string& flag, const std::string& text) {
+    const auto value = parse_double(text);
+    if (!value) {
+        throw Error(ErrorKind::usage, "cli.flags", setting(flag, flyball::quoted(text)), "a finite number");
+    }
+    return *value;
+}
+
+std::vector<double> numbers_of(const std::string& flag, const std::vector<std::string>& texts) {
+    std::vector<double> values;
+    for (const std::string& text : texts) {
+        for (std::size_t begin = 0; begin <= text.size();) {
+            const std::size_t comma = std::min(text.find(',', begin), text.size());
+            values.push_back(number_of(flag, text.substr(begin, comma - begin)));
+            begin = comma + 1;
+        }
+    }
+    return values;
+}
+
+void SchemeFlags::declare(CLI::App& app, const std::string& without) {
+    app.add_option("SCHEME...,--scheme", schemes,
+                   fmt::format("schemes, NAME or NAME:k=v,.., or equations ({})", without))
+        ->type_name("NAME")
+        ->take_all()
+        ->expected(1)
+        ->allow_extra_args();
+    add_list(app, "--equation", equations,
+             "an equation of your own (docs/equation.md), named for tables and figures; may be repeated")
+        ->type_name("[NAME=]TEXT");
+}
+
+std::vector<scheme::Scheme> SchemeFlags::chosen() const {
+    return scheme::find_schemes(schemes, equations);
+}
+
+std::vector<scheme::Scheme> SchemeFlags::chosen_or_six() const {
+    static const std::vector<std::string> six = {"post-ln", "pre-ln", "mix-ln", "peri-ln", "ngpt", "sqrt-scaling"};
+    return empty() ? scheme::find_schemes(six, {}) : chosen();
+}
+
+void FolderFlags::declare(CLI::App& app, const std::string& what) {
+    app.add_option("--out", out, fmt::format("write {} to this folder", what))->type_name("DIR");
+    app.add_flag("--resume", resume, "go on with the run in --out");
+    app.add_flag("--force", force, "replace the results in --out");
+}
+
+record::FolderUse FolderFlags::use(const std::string& command) const {
+    return record::folder_use(out, resume, force, "cli." + command);
+}
+
+std::string FolderFlags::resume_command(const std::string& command) const {
+    // A quote inside ends the quoted part, stands escaped, and begins the next.
+    const auto shell_quoted = [](const std::string& text) {
+        std::string quoted = "'";
+        for (const char c : text) {
+            quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        }
+        return quoted + "'";
+    };
+    const std::filesystem::path folder = out.value_or("");
+    return fmt::format("flyball {} --config {} --out {} --resume", command,
+                       shell_quoted((folder / "config.toml").string()), shell_quoted(folder.string()));
+}
+
+void declare_seed(CLI::App& app, std::uint64_t& seed) {
+    const auto& fields = dynamics::setting_fields();
+    const auto field = std::find_if(fields.begin(), fields.end(), [](const dynamics::SettingField& row) {
+        return std::string_view(row.key) == "seed";
+    });
+    app.add_option_function<std::string>(
+           "--seed",
+           [field, &seed](const std::string& text) {
+               dynamics::Settings settings;
+               field->parse(text, settings);
+               seed = settings.seed;
+           },
+           field->help)
+        ->type_name(field->type)
+        ->default_str(std::to_string(seed));
+}
+
+}  // namespace flyball::cli

@@ -1,0 +1,53 @@
+#include "dynamics/document.hpp"
+
+namespace flyball::dynamics {
+
+namespace {
+
+// Tokens count from 0, as in the arrays.
+Json fusings(const std::vector<Fusing>& history) {
+    Json list = Json::array();
+    for (const Fusing& fusing : history) {
+        Json entry;
+        entry["t"] = fusing.t;
+        entry["system"] = fusing.system;
+        entry["tokens"] = fusing.tokens;
+        entry["apart"] = fusing.apart;
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+}  // namespace
+
+Json document(const std::vector<SchemeRun>& runs) {
+    Json list = Json::array();
+    for (const SchemeRun& run : runs) {
+        Json row = Json::object();
+        row["scheme"] = run.scheme.name;
+        row["equation"] = run.scheme.program.text();
+        row["outcome"] = name(run.record.outcome);
+        for (const SampleField& field : sample_fields()) {
+            if (field.json == nullptr) {
+                continue;
+            }
+            Json values = Json::array();
+            for (const Sample& sample : run.record.samples) {
+                values.push_back(field(sample));
+            }
+            const std::string place = field.json;
+            const std::size_t dot = place.find('.');
+            Json& group = dot == std::string::npos ? row : row[place.substr(0, dot)];
+            group[place.substr(dot == std::string::npos ? 0 : dot + 1)] = std::move(values);
+        }
+        row["collapse_time"] = run.record.collapse_time ? Json(*run.record.collapse_time) : Json(nullptr);
+        row["fused"] = fusings(run.record.fused);
+        row["kernel"] = run.record.kernel;
+        row["stats"] = {
+            {"steps", run.record.steps}, {"evaluations", run.record.evaluations}, {"seconds", run.record.seconds}};
+        list.push_back(std::move(row));
+    }
+    return {{"runs", std::move(list)}};
+}
+
+}  // namespace flyball::dynamics

@@ -1,0 +1,177 @@
+#include "record/json_lines.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+
+namespace flyball::record {
+
+namespace {
+
+constexpr std::string_view where = "record.json_lines";
+constexpr std::string_view expected = "a file that lines can be added to";
+constexpr std::string_view seal_begins = R"(,"seal":")";
+constexpr std::string_view seal_ends = R"("})";
+constexpr std::size_t seal_digits = 16;
+constexpr std::size_t tail = seal_begins.size() + seal_digits + seal_ends.size();
+
+std::string seal_after(std::string_view before, std::string_view content) {
+    return checksum(std::string_view(std::string(before).append(content)));
+}
+
+std::string first_seal_of(const Seal& seal) {
+    Json run = Json::array({seal.kind});
+    for (const auto& [key, value] : seal.identity) {
+        run.push_back({key, value});
+    }
+    return checksum(std::string_view(dump_json(run)));
+}
+
+// The bytes a seal is of, or nothing when the line is none of ours.
+std::string_view content_of(std::string_view line) {
+    const bool ours = line.size() > tail && line.ends_with(seal_ends) &&
+                      line.substr(line.size() - tail, seal_begins.size()) == seal_begins;
+    return ours ? line.substr(0, line.size() - tail) : std::string_view();
+}
+
+std::string_view seal_in(std::string_view line) {
+    return line.substr(line.size() - seal_ends.size() - seal_digits, seal_digits);
+}
+
+}  // namespace
+
+JsonLines::JsonLines(std::filesystem::path path, const Seal& seal, Reach reach)
+    : path_(std::move(path)), reach_(reach), first_seal_(first_seal_of(seal)), last_seal_(first_seal_), ends_{0} {
+    struct stat status {};
+    if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+        throw Error(ErrorKind::io, where, fmt::format("{}, which is no regular file", flyball::quoted(path_.string())),
+                    expected);
+    }
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) {
+        throw_file_error(where, path_, errno, expected);
+    }
+    try {
+        read_what_is_there();
+        sync();
+    } catch (...) {
+        ::close(descriptor_);
+        throw;
+    }
+    if (reach_ == Reach::disk) {  // that there is such a file must reach the disk as well; not every system can do it
+        const std::filesystem::path folder = path_.parent_path();
+        const int entry = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (entry >= 0) {
+            static_cast<void>(::fsync(entry));
+            ::close(entry);
+        }
+    }
+}
+
+JsonLines::~JsonLines() {
+    ::close(descriptor_);
+}
+
+void JsonLines::read_what_is_there() {
+    const MappedFile file(path_);
+    const std::string_view all(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    for (std::size_t end = all.find('\n'); end != std::string_view::npos; end = all.find('\n', ends_.back())) {
+        const std::string_view line = all.substr(ends_.back(), end - ends_.back());
+        const std::string_view content = content_of(line);
+        if (content.empty() || seal_in(line) != seal_after(last_seal_, content)) {
+            refuse(path_, fmt::format("line {} without its seal (damaged, or of another run)", size() + 1),
+                   "the lines as this run wrote them");
+        }
+        last_seal_ = seal_in(line);
+        ends_.push_back(end + 1);
+    }
+    if (ends_.back() < all.size()) {
+        cut(ends_.back());  // torn by a crash
+    }
+}
+
+void JsonLines::append(const Json& record) {
+    assert(record.is_object() && !record.empty() && !record.contains("seal"));
+    std::string line = dump_json(record);
+    line.pop_back();
+    std::string seal = seal_after(last_seal_, line);
+    line.append(seal_begins).append(seal).append(seal_ends).append("\n");
+    ends_.push_back(ends_.back() + line.size());  // first: nothing may want memory once the line is written
+    try {
+        write_all(descriptor_, std::as_bytes(std::span(line)), path_);
+        sync();
+    } catch (...) {
+        ends_.pop_back();
+        static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(ends_.back())));
+        throw;
+    }
+    last_seal_ = std::move(seal);
+}
+
+std::string JsonLines::text_of(std::size_t i) const {
+    assert(i < size());
+    std::string text(ends_[i + 1] - ends_[i] - 1, '\0');
+    for (std::size_t done = 0; done < text.size();) {
+        const ssize_t got =
+            ::pread(descriptor_, text.data() + done, text.size() - done, static_cast<off_t>(ends_[i] + done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            throw_file_error(where, path_, got < 0 ? errno : EIO, "the lines that were written to it");
+        }
+        done += static_cast<std::size_t>(got);
+    }
+    return text;
+}
+
+Json JsonLines::line(std::size_t i) const {
+    Json record = parse_json(text_of(i), path_.string());
+    record.erase("seal");
+    return record;
+}
+
+void JsonLines::keep(std::size_t count) {
+    if (count > size()) {
+        refuse(path_, fmt::format("{} lines", size()), fmt::format("{} or more, as the run had written", count));
+    }
+    if (count == size()) {
+        return;
+    }
+    std::string seal = count == 0 ? first_seal_ : std::string(seal_in(text_of(count - 1)));
+    cut(ends_[count]);
+    ends_.resize(count + 1);
+    last_seal_ = std::move(seal);
+}
+
+std::size_t JsonLines::keep_while(const std::function<bool(const Json&)>& is_kept) {
+    std::size_t count = 0;
+    while (count < size() && is_kept(line(count))) {
+        ++count;
+    }
+    keep(count);
+    return count;
+}
+
+void JsonLines::cut(std::uint64_t size) const {
+    if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
+        throw_file_error(where, path_, errno, expected);
+    }
+    sync();
+}
+
+void JsonLines::sync() const {
+    if (reach_ == Reach::disk && ::fdatasync(descriptor_) != 0) {
+        throw_file_error(where, path_, errno, expected);
+    }
+}
+
+}  // namespace flyball::record
