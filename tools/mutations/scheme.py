@@ -43,6 +43,18 @@ KNOWN = [
      ".eps = 1e-5,", ".eps = 1e-6,"),
     ("power-left-associative", "src/scheme/printer.cpp",
      "print_at(a, primary_level), print_at(b, sign_level)", "print_at(a, power_level), print_at(b, sign_level)"),
+    ("deepnorm-gain-grows-with-depth", "src/scheme/catalogue.cpp",
+     '"(8*L)^-0.25"', '"(8*L)^0.25"'),
+    ("residual-projections-by-blocks", "src/scheme/catalogue.cpp",
+     '"1/sqrt(2*L)"}', '"1/sqrt(L)"}'),
+    ("megatron-deviation-of-he", "src/scheme/catalogue.cpp",
+     '"sqrt(2/(5*d))"', '"sqrt(2/d)"'),
+    ("hybridnorm-leaves-values-alone", "src/scheme/catalogue.cpp",
+     '.norm = "rmsnorm", .query = true, .key = true, .value = true', '.norm = "rmsnorm", .query = true, .key = true'),
+    ("ngpt-keeps-word-vectors-alone-at-unit-length", "src/scheme/catalogue.cpp",
+     ".unit_vectors = UnitVectors::all", ".unit_vectors = UnitVectors::embeddings"),
+    ("recipe-gains-not-told", "src/scheme/recipe.cpp",
+     'text += fmt::format("; {} times {}", shown(gain.matrices), gain.factor);', ""),
 ]
 
 # Written by someone who had not seen the tests.
