@@ -15,7 +15,8 @@ namespace flyball::model {
 // What one call leaves behind for reverse mode; a forward pass alone reuses one for all calls.
 template <class Real>
 struct CallRoom {
-    std::vector<Real> qkv;        // [tokens, qkv_width], after rotary positions
+    std::vector<Real> qkv;        // [tokens, qkv_width], after rotary positions and norms
+    std::vector<Real> unnormed;   // qkv before norms inside attention, where there are any
     std::vector<Real> mixed;      // [tokens, heads*head_dim]
     std::vector<Real> hidden;     // [tokens, ffn_dim or 2*ffn_dim], before the activation
     std::vector<Real> activated;  // [tokens, ffn_dim]

@@ -19,6 +19,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "dynamics/run.hpp"
+#include "model/initialise.hpp"
 #include "model/pass.hpp"
 #include "model/tokenizer.hpp"
 #include "places.hpp"
@@ -148,7 +149,7 @@ void model_paths() {
     a.vocab = 300;
     a.positions = 64;
     a.learned_positions = true;
-    const model::Model<float> model = model::Model<float>::random(a, 1);
+    const model::Model<float> model = model::initialised<float>(a, {}, 1);
     std::vector<std::int32_t> ids;
     for (std::int32_t i = 0; i < 64; ++i) {
         ids.push_back(i * 37 % 300);
