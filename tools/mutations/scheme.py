@@ -55,6 +55,10 @@ KNOWN = [
      ".unit_vectors = UnitVectors::all", ".unit_vectors = UnitVectors::embeddings"),
     ("recipe-gains-not-told", "src/scheme/recipe.cpp",
      'text += fmt::format("; {} times {}", shown(gain.matrices), gain.factor);', ""),
+    ("switch-after-instead-of-before", "src/scheme/switches.cpp",
+     "times.push_back(low);", "times.push_back(high);"),
+    ("quantity-replaced-in-the-body-alone", "src/scheme/checker.cpp",
+     "parameter.value = with_number(parameter.value, quantity, value);", ""),
 ]
 
 # Written by someone who had not seen the tests.
