@@ -40,6 +40,10 @@ KNOWN = [
      "        refused = !can_map(area_bytes + beside_bytes);", "        refused = false;"),
     ("parallel-threads-do-not-hear-of-the-stop-flag", "src/core/parallel.cpp",
      "        stop_ = stop_flag;\n", ""),
+    ("utf8-surrogates-are-characters", "src/core/utf8.cpp",
+     "first == 0xED ? 0x9F", "first == 0xED ? 0xBF"),
+    ("utf8-overlong-forms-are-characters", "src/core/utf8.cpp",
+     "first == 0xE0 ? 0xA0", "first == 0xE0 ? 0x80"),
 ]
 
 # Written by someone who had not seen the tests.
