@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/reproduce_output.hpp"
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
@@ -22,23 +23,16 @@ Value value_of(const Json& json) {
                               : Value(std::nan(""));
 }
 
-std::string csv_cell(const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return quoted + "\"";
-}
-
 std::string csv_cell(const Value& value) {
     const auto* number = std::get_if<double>(&value);
-    return number != nullptr ? format_double(*number) : csv_cell(std::get<std::string>(value));
+    return number != nullptr ? format_double(*number) : flyball::csv_cell(std::get<std::string>(value), Quotes::always);
 }
 
 std::string results_csv(const std::vector<Reproduced>& results) {
     std::string text = "id,source,predicted,measured,tolerance,verdict,recorded,seconds\n";
     for (const Reproduced& result : results) {
-        text += fmt::format("{},{},{},{},{},{},{},{}\n", result.claim.id, csv_cell(result.claim.source),
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", result.claim.id,
+                            flyball::csv_cell(result.claim.source, Quotes::always),
                             csv_cell(result.measurement.predicted), csv_cell(result.measurement.measured),
                             csv_cell(result.measurement.tolerance), claims::name(result.measurement.verdict),
                             claims::name(result.claim.expected), format_double(result.seconds));

@@ -6,6 +6,7 @@
 
 #include "cli/simulate_figures.hpp"
 #include "core/config.hpp"
+#include "core/csv.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
@@ -24,8 +25,8 @@ std::string samples_csv(const std::vector<Simulated>& runs) {
     }
     text += "\n";
     for (const Simulated& run : runs) {
-        std::string name = run.scheme.entry == nullptr ? run.scheme.program.text() : run.scheme.name;
-        name = "\"" + name + "\"";  // equations hold commas, never quotes
+        const std::string name =
+            csv_cell(run.scheme.entry == nullptr ? run.scheme.program.text() : run.scheme.name, Quotes::always);
         for (const Sample& sample : run.record.samples) {
             text += name;
             for (const dynamics::SampleField& field : dynamics::sample_fields()) {
