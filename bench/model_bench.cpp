@@ -17,6 +17,7 @@
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "model/initialise.hpp"
 #include "model/pass.hpp"
 #include "peak.hpp"
 
@@ -114,7 +115,7 @@ int main(int count, char** values) {
         }
     }
     const model::Model<float> model =
-        folder.empty() ? model::Model<float>::random(gpt2_small(), 1) : model::load_model(folder);
+        folder.empty() ? model::initialised<float>(gpt2_small(), {}, 1) : model::load_model(folder);
     const model::Architecture& a = model.architecture();
     std::vector<std::int32_t> ids(tokens);
     for (std::size_t i = 0; i < tokens; ++i) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "model/initialise.hpp"
 #include "model/pass.hpp"
 #include "peak.hpp"
 
@@ -42,7 +43,7 @@ int main(int count, char** values) {
     a.learned_positions = true;
     a.qkv_bias = a.output_bias = a.ffn_bias = a.norm_bias = true;
     const model::Batch batch(number("--sequences"), number("--tokens"));
-    const model::Model<float> model = model::Model<float>::random(a, 1);
+    const model::Model<float> model = model::initialised<float>(a, {}, 1);
     std::vector<std::int32_t> ids(batch.rows());
     for (std::size_t i = 0; i < ids.size(); ++i) {
         ids[i] = static_cast<std::int32_t>((i * 7919 + i / 7 + 13) % a.vocab);

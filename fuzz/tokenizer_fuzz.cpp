@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "model/tokenizer.hpp"
-#include "model/tokenizer_utf8.hpp"
+#include "core/utf8.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 namespace {
 
 using flyball::Error;
-using flyball::model::Tokenizer;
+using flyball::tokenizer::Tokenizer;
 
 void require(bool holds) {
     if (!holds) {
@@ -31,8 +31,8 @@ void use(const Tokenizer& tokenizer, std::string_view text) {
             const auto token = tokenizer.token(id);
             require(token.has_value() && tokenizer.id(*token).has_value());
         }
-        require(flyball::model::is_utf8(tokenizer.decode(ids)));
-        require(flyball::model::is_utf8(tokenizer.decode(ids, false)));
+        require(flyball::is_utf8(tokenizer.decode(ids)));
+        require(flyball::is_utf8(tokenizer.decode(ids, false)));
     } catch (const Error& error) {
         require(error.kind() == flyball::ErrorKind::input);
     }

@@ -34,7 +34,7 @@ TREE = ROOT / "build/mutations"
 BUILD = TREE / "build/release"
 FEWEST = 10  # of a module
 # Test programs from cheap to dear, so that a mistake is found as early as can be; others come after these.
-ORDER = ["core", "report", "record", "claims", "measure", "scheme", "theory", "attention", "model", "dynamics", "cli"]
+ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "model", "dynamics", "cli"]
 WITHOUT_AVX2 = ["scheme", "attention", "model"]  # their tests run again with FLYBALL_ISA=plain
 TIMEOUT = 600
 # Modules whose failures to write, rename or allocate tests/faults provokes.

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "attention/tile_kernels_tables.hpp"
+#include "core/isa_variants.hpp"
 
 namespace flyball::attention {
 
@@ -16,11 +17,11 @@ const TileKernels<float> tile_kernels_plain_float = table<float>;
 
 template <>
 const TileKernels<double>& tile_kernels<double>(Isa isa) {
-    return isa == Isa::avx2 ? tile_kernels_avx2_double : tile_kernels_plain_double;
+    return IsaVariants<TileKernels<double>>{tile_kernels_plain_double, tile_kernels_avx2_double}[isa];
 }
 template <>
 const TileKernels<float>& tile_kernels<float>(Isa isa) {
-    return isa == Isa::avx2 ? tile_kernels_avx2_float : tile_kernels_plain_float;
+    return IsaVariants<TileKernels<float>>{tile_kernels_plain_float, tile_kernels_avx2_float}[isa];
 }
 
 }  // namespace flyball::attention

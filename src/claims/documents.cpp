@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/csv.hpp"
 #include "core/number.hpp"
 #include "report/text.hpp"
 
@@ -12,38 +13,9 @@ namespace flyball::claims {
 
 namespace {
 
-constexpr const char* page_head = R"(# Claims
-
-What papers claim and can be run, each claim with one experiment, and what we found beyond them. This page is
-`./flyball reproduce --markdown`; the numbers are in what a run writes:
-
-```console no-run
-$ ./flyball reproduce --quick                          # under a minute
-$ ./flyball reproduce --out claims                     # larger sizes, more seeds, figures
-$ ./flyball reproduce --only dynamics-table-peri-ln    # everything about one claim
-```
-
-A prediction is a formula typed from the paper, the measurement shares no code with it, and the verdict comes from
-comparing the two: `holds`, `holds-corrected` (not as stated, but as the remark says), `fails`. A claim that is
-`not-tested` has no experiment, and the remark says why. A run may also say `skipped`: the experiment needs a checkpoint
-or a file that is not on this machine, and the note says which and how to get it. The program exits with 1 when a claim
-was run and its verdict is not the one recorded here.
-
-Tolerances are such that the nearest wrong statement would not pass: for every claim a test puts one in the place of the
-prediction (2 % off, the next exponent, n for n - 1, a bound without its slope) and sees the verdict flip.
-)";
-
-std::string csv_cell(const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return quoted + "\"";
-}
-
 std::string csv_cell(const Value& value) {
     const auto* number = std::get_if<double>(&value);
-    return number != nullptr ? format_double(*number) : csv_cell(text_of(value));
+    return number != nullptr ? format_double(*number) : flyball::csv_cell(text_of(value), Quotes::always);
 }
 
 // Whatever claims need, each once.
@@ -71,8 +43,8 @@ std::vector<std::string> sources_of(const std::vector<Claim>& claims) {
     return found;
 }
 
-std::string ledger_page(const std::vector<Group>& groups) {
-    std::string text = page_head;
+std::string ledger_page(std::string_view head, const std::vector<Group>& groups) {
+    std::string text(head);
     for (const Group& group : groups) {
         const std::vector<Claim> claims = claims_of(group);
         text += fmt::format("\n{}\n{}.\n", group.head, summary(claims));
@@ -148,9 +120,10 @@ std::string results_csv(const std::vector<Judged>& results) {
     std::string text = "id,source,predicted,measured,tolerance,verdict,recorded,seconds\n";
     for (const Judged& result : results) {
         const Measurement& found = result.measurement;
-        text += fmt::format("{},{},{},{},{},{},{},{}\n", result.claim.id, csv_cell(result.claim.source),
-                            csv_cell(found.predicted), csv_cell(found.measured), csv_cell(found.tolerance),
-                            name(found.verdict), name(result.claim.expected), format_double(result.seconds));
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", result.claim.id,
+                            flyball::csv_cell(result.claim.source, Quotes::always), csv_cell(found.predicted),
+                            csv_cell(found.measured), csv_cell(found.tolerance), name(found.verdict),
+                            name(result.claim.expected), format_double(result.seconds));
     }
     return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "claims/groups.hpp"
@@ -11,7 +12,7 @@
 namespace flyball::claims {
 
 // The ledger without measurements: docs/claims.md, with a part for each group, and ids for the terminal.
-std::string ledger_page(const std::vector<Group>& groups);
+std::string ledger_page(std::string_view head, const std::vector<Group>& groups);
 std::string ledger_list(const std::vector<Claim>& claims);
 
 Json results_json(const std::vector<Judged>& results);

@@ -18,7 +18,7 @@
 #include "model/locate.hpp"
 #include "model/pass.hpp"
 #include "model/recorder.hpp"
-#include "model/tokenizer.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 namespace flyball::cli {
 
@@ -81,7 +81,7 @@ std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem:
         return ids;
     }
     constexpr std::size_t largest_text = std::size_t{1} << 30;
-    const model::Tokenizer tokenizer = model::Tokenizer::load(folder);
+    const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
     const std::string text = flags.string ? *flags.string : read_text_file(flags.text, largest_text);
     std::vector<std::int32_t> ids =
         flags.length > 0 ? tokenizer.encode_at_most(flags.length, text) : tokenizer.encode(text);

@@ -20,6 +20,28 @@ using claims::Judged;
 
 namespace {
 
+// Of docs/claims.md.
+constexpr const char* page_head = R"(# Claims
+
+What papers claim and can be run, each claim with one experiment, and what we found beyond them. This page is
+`./flyball reproduce --markdown`; the numbers are in what a run writes:
+
+```console no-run
+$ ./flyball reproduce --quick                          # under a minute
+$ ./flyball reproduce --out claims                     # larger sizes, more seeds, figures
+$ ./flyball reproduce --only dynamics-table-peri-ln    # everything about one claim
+```
+
+A prediction is a formula typed from the paper, the measurement shares no code with it, and the verdict comes from
+comparing the two: `holds`, `holds-corrected` (not as stated, but as the remark says), `fails`. A claim that is
+`not-tested` has no experiment, and the remark says why. A run may also say `skipped`: the experiment needs a checkpoint
+or a file that is not on this machine, and the note says which and how to get it. The program exits with 1 when a claim
+was run and its verdict is not the one recorded here.
+
+Tolerances are such that the nearest wrong statement would not pass: for every claim a test puts one in the place of the
+prediction (2 % off, the next exponent, n for n - 1, a bound without its slope) and sees the verdict flip.
+)";
+
 struct Flags {
     std::string paper = "all";
     bool quick = false;
@@ -82,8 +104,7 @@ std::vector<std::optional<Judged>> run_all(const Flags& flags, const std::vector
     return results;
 }
 
-ExitCode report(const Flags& flags, const Common& common, const std::vector<Judged>& results,
-                ReproduceFolder* folder) {
+ExitCode report(const Flags& flags, const Common& common, const std::vector<Judged>& results, ReproduceFolder* folder) {
     if (folder != nullptr) {
         folder->write(results, flags.seed);
     }
@@ -111,7 +132,7 @@ ExitCode run(const Flags& flags, const Common& common) {
     const std::vector<claims::Claim> ledger = chosen(flags);
     if (flags.list || flags.markdown) {
         print_out(flags.list ? claims::ledger_list(ledger)
-                             : claims::ledger_page(claims::chosen_groups(claims::groups(), flags.paper)));
+                             : claims::ledger_page(page_head, claims::chosen_groups(claims::groups(), flags.paper)));
         return ExitCode::done;
     }
     const record::FolderUse use = flags.folder.use("reproduce");

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/reproduce_output.hpp"
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 

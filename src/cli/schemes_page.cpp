@@ -94,8 +94,8 @@ Json schemes_json(const std::vector<Scheme>& schemes) {
                         {"ode", has_limit(scheme)},
                         {"plane", has_law(scheme)},
                         {"remark", entry == nullptr ? "" : entry->remark},
-                        {"initialisation", entry == nullptr ? "" : entry->initialisation},
-                        {"attributes", entry == nullptr ? "" : entry->attributes},
+                        {"initialisation", entry == nullptr ? "" : scheme::describe(entry->recipe.initialisation)},
+                        {"attributes", entry == nullptr ? "" : scheme::describe_attributes(entry->recipe)},
                         {"aliases", entry == nullptr ? std::vector<std::string_view>{} : entry->aliases},
                         {"colour", scheme::look_of(scheme).colour},
                         {"dash", scheme::look_of(scheme).dash}});
@@ -155,8 +155,8 @@ std::string scheme_details(const Scheme& scheme) {
     if (entry != nullptr) {
         line("reference", entry->reference);
         line("remark", entry->remark);
-        line("initialisation", entry->initialisation);
-        line("attributes", entry->attributes);
+        line("initialisation", scheme::describe(entry->recipe.initialisation));
+        line("attributes", scheme::describe_attributes(entry->recipe));
         line("also called", fmt::format("{}", fmt::join(entry->aliases, ", ")));
     }
     return text;
@@ -191,10 +191,11 @@ std::string schemes_markdown(const std::vector<Scheme>& schemes) {
         if (!entry.aliases.empty()) {
             text += fmt::format("* also called `{}`\n", fmt::join(entry.aliases, "`, `"));
         }
-        if (!entry.attributes.empty()) {
-            text += fmt::format("* beside the equation: {}\n", entry.attributes);
+        if (const std::string attributes = scheme::describe_attributes(entry.recipe); !attributes.empty()) {
+            text += fmt::format("* beside the equation: {}\n", attributes);
         }
-        text += fmt::format("* initialisation: {}\n* reference: {}\n", entry.initialisation, entry.reference);
+        text += fmt::format("* initialisation: {}\n* reference: {}\n", scheme::describe(entry.recipe.initialisation),
+                            entry.reference);
     }
     text +=
         "\n## Norms\n\nWhat `norm` can be in a model; particles use `unit`.\n\n| norm | formula | eps | reference "

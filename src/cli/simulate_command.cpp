@@ -94,10 +94,9 @@ dynamics::Record run_one(const Flags& flags, const scheme::Scheme& scheme, std::
                                     duration_text(seconds), memory_text(bytes)));
         }
     };
-    dynamics::Record record =
-        folder != nullptr
-            ? folder->run(number, control, watch)
-            : dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch);
+    dynamics::Record record = folder != nullptr
+                                  ? folder->run(number, control, watch)
+                                  : dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch);
     progress.finish();
     return record;
 }

@@ -8,9 +8,9 @@
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
+#include "core/utf8.hpp"
 #include "model/locate.hpp"
-#include "model/tokenizer.hpp"
-#include "model/tokenizer_utf8.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 namespace flyball::cli {
 
@@ -48,11 +48,11 @@ ExitCode run(const Flags& flags, const Common& common) {
         throw Error(ErrorKind::usage, "cli.tokenize", flags.has_text ? "--text and --string together" : "no text",
                     "one of --text FILE and --string TEXT");
     }
-    const model::Tokenizer tokenizer = model::Tokenizer::load(model::locate(flags.model));
+    const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(model::locate(flags.model));
     std::string text = flags.has_text ? flags.text : read_text_file(flags.file, largest_text);
-    if (!model::is_utf8(text)) {
+    if (!is_utf8(text)) {
         std::size_t replaced = 0;
-        text = model::repaired_utf8(text, &replaced);
+        text = repaired_utf8(text, &replaced);
         print_error(fmt::format("flyball: note: the text is not UTF-8 in {} places, read as U+FFFD\n", replaced));
     }
     const std::vector<std::int32_t> ids = tokenizer.encode(text, !flags.no_special);

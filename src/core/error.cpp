@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/utf8.hpp"
+
 namespace flyball {
 
 namespace {
@@ -83,7 +85,6 @@ std::string quoted(std::string_view text, std::size_t longest) {
         append(text);
     } else {
         // Cutting may split a UTF-8 character; the halves are dropped so that what we print stays valid.
-        const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
         std::size_t head = longest / 2;
         std::size_t tail = text.size() - longest / 2;
         while (head > 0 && is_continuation(text[head])) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "scheme/switches.hpp"
+
 namespace flyball::dynamics {
 
 Piece Pieces::at(double t) const {
@@ -29,28 +31,8 @@ std::vector<double> switch_times(const Problem& problem) {
     const auto at = [&](double t) {
         return problem.program.comparisons(scheme::Environment::ode(t, T, problem.tokens, problem.dim));
     };
-    std::vector<double> times;
-    if (at(0).empty()) {
-        return times;
-    }
-    constexpr int probes = 4096;  // two switches closer than T/4096 would be seen as none or one
-    for (int i = 0; i < probes; ++i) {
-        double low = T * i / probes;
-        double high = T * (i + 1) / probes;
-        if (at(low) == at(high)) {
-            continue;
-        }
-        const std::vector<bool> before = at(low);
-        while (std::nextafter(low, high) < high) {
-            const double middle = low + (high - low) / 2;
-            (at(middle) == before ? low : high) = middle;
-        }
-        // depth <= tau holds at the switch itself, depth < tau does not: the switch is the last point before.
-        const double point = low;
-        if (point > 0 && point < T) {
-            times.push_back(point);
-        }
-    }
+    std::vector<double> times = scheme::find_switches(at, scheme::switch_probes(T));
+    times.erase(std::remove_if(times.begin(), times.end(), [T](double t) { return t >= T; }), times.end());
     return times;
 }
 

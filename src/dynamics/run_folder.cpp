@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/config.hpp"
+#include "core/csv.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
@@ -26,7 +27,7 @@ std::string samples_csv(const std::vector<SchemeRun>& runs) {
     }
     text += "\n";
     for (const SchemeRun& run : runs) {
-        const std::string name = "\"" + run.scheme.name + "\"";
+        const std::string name = csv_cell(run.scheme.name, Quotes::always);
         for (const Sample& sample : run.record.samples) {
             text += name;
             for (const SampleField& field : sample_fields()) {

@@ -33,11 +33,11 @@ class ParticleMotion final : public Motion {
 
 void Runner::run_ode() {
     if (const auto problem = particles_.limit_problem()) {
-        throw Error(ErrorKind::usage, "dynamics.run",
-                    fmt::format("{} for {}, which has no ODE limit: {}", setting("time"), problem_.program.text(),
-                                *problem),
-                    "an equation with a limit, or discrete layers",
-                    fmt::format("use {} instead of {}", setting("layers", "L"), setting("time")));
+        throw Error(
+            ErrorKind::usage, "dynamics.run",
+            fmt::format("{} for {}, which has no ODE limit: {}", setting("time"), problem_.program.text(), *problem),
+            "an equation with a limit, or discrete layers",
+            fmt::format("use {} instead of {}", setting("layers", "L"), setting("time")));
     }
     give_forecast();
     const Pieces pieces(problem_);

@@ -5,11 +5,15 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "scheme/normaliser.hpp"
 
 namespace flyball::model {
 
 double Architecture::score_scale(std::size_t layer) const {
     double scale = scale_scores ? 1 / std::sqrt(static_cast<double>(head_dim)) : 1.0;
+    if (attention_norm.any() && attention_norm.scores_times_root) {
+        scale = std::sqrt(static_cast<double>(head_dim));
+    }
     if (scale_by_layer) {
         scale /= static_cast<double>(layer + 1);
     }
@@ -61,6 +65,14 @@ void check(const Architecture& a, const std::string& what) {
     }
     if (!(a.eps >= 0 && std::isfinite(a.eps))) {
         fail(fmt::format("a norm with eps = {}", a.eps), "a number from 0");
+    }
+    const scheme::AttentionNorm& norm = a.attention_norm;
+    if (norm.any() && scheme::find_normaliser(norm.norm).shape) {
+        fail(fmt::format("the norm {} on q, k or v", norm.norm), "one without a learned curve, such as rmsnorm");
+    }
+    if (norm.any() && norm.over == scheme::AttentionNorm::Over::projection &&
+        norm.gains == scheme::AttentionNorm::Gains::head) {
+        fail("a norm over all heads together whose gains are those of one head", "gains for each channel, or none");
     }
     if (!std::isfinite(a.dt)) {
         fail(fmt::format("dt = {}", a.dt), "a finite number");

@@ -2,13 +2,14 @@
 //
 //     x0 = tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm
 //     blocks 1..layers: the equation (src/scheme), whose f is
-//         attention   concat_h weights(scale q_h k_h' + mask) v_h  W_o       q, k turned by rotary positions; weights
-//                     are softmax unless `attention_kind` names another kind (attention/attention.hpp)
+//         attention   concat_h weights(scale q_h k_h' + mask) v_h  W_o       q, k turned by rotary positions;
+//                     q, k, v normed where attention_norm says so; weights are softmax unless
+//                     `attention_kind` names another kind (attention/attention.hpp)
 //         FFN         W_down act(W_up x)    or gated    W_down (act(W_gate x) * W_up x)
 //     the readout of the equation, then logits = readout * head'
 //
 // One description serves every family: family.hpp maps a published configuration to it, train builds its own.
-// Not here: dropout, mixtures of experts, norms inside attention, encoder-decoder models.
+// Not here: dropout, mixtures of experts, encoder-decoder models.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "attention/attention.hpp"
+#include "scheme/recipe.hpp"
 
 namespace flyball::model {
 
@@ -59,13 +61,14 @@ struct Architecture {
     bool gated = false;
     std::string norm = "layernorm";  // of scheme/normaliser.hpp
     double eps = 1e-5;
+    scheme::AttentionNorm attention_norm;
     bool qkv_bias = false;
     bool output_bias = false;
     bool ffn_bias = false;
     bool norm_bias = false;
     bool has_head = true;
     bool tied = true;                  // the head is the token embedding
-    bool scale_scores = true;          // by 1/sqrt(head_dim)
+    bool scale_scores = true;          // by 1/sqrt(head_dim), or by its inverse where attention_norm says so
     bool scale_by_layer = false;       // and by 1/block number
     std::vector<std::size_t> windows;  // by block, how many tokens back a token sees, itself included; 0 or none: all
 

@@ -4,6 +4,7 @@
 // without biases), llama, mistral, qwen2, bert; and what native.hpp writes. Anything else is an Error that lists these.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct Names {
     std::string_view ffn_out;
     std::vector<std::string_view> norms;  // of a block, in the order its equation evaluates them
     std::vector<std::string_view> readout_norms;
+    std::array<std::string_view, 3> attention_norms = {"attn.query_norm", "attn.key_norm", "attn.value_norm"};
     std::string_view head;
     bool in_out = false;  // matrices are stored [in, out], otherwise [out, in]
     // Tensors that are left out: buffers, whose names end so, and heads for other tasks than the next token, whose

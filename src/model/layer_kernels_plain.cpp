@@ -1,6 +1,7 @@
 // The layer kernels for the baseline instruction set of the architecture.
 #include <cstdint>
 
+#include "core/isa_variants.hpp"
 #include "model/layer_kernels.hpp"
 
 namespace flyball::model {
@@ -16,11 +17,11 @@ const LayerKernels<float> layer_kernels_plain_float = table<float>;
 
 template <>
 const LayerKernels<double>& layer_kernels<double>(Isa isa) {
-    return isa == Isa::avx2 ? layer_kernels_avx2_double : layer_kernels_plain_double;
+    return IsaVariants<LayerKernels<double>>{layer_kernels_plain_double, layer_kernels_avx2_double}[isa];
 }
 template <>
 const LayerKernels<float>& layer_kernels<float>(Isa isa) {
-    return isa == Isa::avx2 ? layer_kernels_avx2_float : layer_kernels_plain_float;
+    return IsaVariants<LayerKernels<float>>{layer_kernels_plain_float, layer_kernels_avx2_float}[isa];
 }
 
 }  // namespace flyball::model

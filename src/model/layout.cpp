@@ -139,6 +139,21 @@ class Builder {
         return places;
     }
 
+    std::array<int, 3> attention_gains(const std::string& prefix) {
+        const scheme::AttentionNorm& norm = a_.attention_norm;
+        std::array<int, 3> places = {absent, absent, absent};
+        const std::array<bool, 3> on = {norm.query, norm.key, norm.value};
+        const std::array<std::size_t, 3> widths = {a_.query_width(), a_.key_width(), a_.key_width()};
+        for (std::size_t part = 0; part < 3; ++part) {
+            if (norm.any() && on[part] && norm.gains != scheme::AttentionNorm::Gains::none) {
+                const bool shared = norm.gains == scheme::AttentionNorm::Gains::head;
+                places[part] = add(fmt::format("{}{}", prefix, names_.attention_norms[part]), ".weight",
+                                   {shared ? a_.head_dim : widths[part]}, Role::gain, 1);
+            }
+        }
+        return places;
+    }
+
     void block(std::size_t l) {
         const std::string prefix = fmt::format(fmt::runtime(names_.block), l);
         BlockLayout block;
@@ -149,6 +164,7 @@ class Builder {
         block.ffn_in = parts(prefix, names_.ffn_in, widths, a_.ffn_bias);
         block.ffn_out =
             linear(fmt::format("{}{}", prefix, names_.ffn_out), a_.ffn_dim, a_.dim, a_.ffn_bias, Role::residual_weight);
+        block.attention_gains = attention_gains(prefix);
         const scheme::Environment env = scheme::Environment::block(l + 1, a_.layers, a_.dt, 1, a_.dim);
         const std::vector<bool> decisions = program_.decide(env);
         if (code_.instructions.empty() || decisions != decisions_) {

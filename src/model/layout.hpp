@@ -4,6 +4,7 @@
 // with, and only the instances that its code evaluates become parameters.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ struct NormPlace {
 
 struct BlockLayout {
     std::vector<Linear> qkv;
+    std::array<int, 3> attention_gains = {absent, absent, absent};  // of the norms on q, k, v
     Linear output;
     std::vector<Linear> ffn_in;
     Linear ffn_out;

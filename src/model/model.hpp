@@ -5,7 +5,6 @@
 // otherwise and may be shared by threads; pass.hpp runs it.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,11 +18,8 @@ namespace flyball::model {
 template <class Real>
 class Model {
   public:
-    // Parameters at their start: gains 1, biases 0, matrices N(0, deviation^2), residual projections divided by
-    // sqrt(2*layers).
-    static Model random(Architecture architecture, std::uint64_t seed, double deviation = 0.02);
-
-    // Parameters of the caller's choice in the layout of the architecture.
+    // Parameters in the layout of the architecture, at their start: gains 1, learned scalars as the equation says, all
+    // others 0. initialise.hpp draws the matrices.
     Model(Architecture architecture, const Names& names);
 
     const Architecture& architecture() const { return architecture_; }

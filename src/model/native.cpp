@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "core/error.hpp"
 #include "core/file.hpp"
 
@@ -47,6 +50,57 @@ void visit_numbers(A& a, const Visitor& visitor) {
     visitor("rope_theta", a.rope.theta);
 }
 
+template <class Visitor, class A>
+void visit_attention_norm_flags(A& norm, const Visitor& visitor) {
+    visitor("query", norm.query);
+    visitor("key", norm.key);
+    visitor("value", norm.value);
+    visitor("after_positions", norm.after_positions);
+    visitor("scores_times_root", norm.scores_times_root);
+}
+
+using scheme::AttentionNorm;
+constexpr std::array<std::pair<const char*, AttentionNorm::Over>, 2> overs = {
+    {{"head", AttentionNorm::Over::head}, {"projection", AttentionNorm::Over::projection}}};
+constexpr std::array<std::pair<const char*, AttentionNorm::Gains>, 3> gains = {
+    {{"none", AttentionNorm::Gains::none},
+     {"head", AttentionNorm::Gains::head},
+     {"channel", AttentionNorm::Gains::channel}}};
+
+template <class Rows, class Value>
+const char* name_of(const Rows& rows, Value value) {
+    return std::find_if(rows.begin(), rows.end(), [value](const auto& row) { return row.second == value; })->first;
+}
+
+template <class Rows, class Value>
+void read_name(const ConfigReader& config, const char* key, const Rows& rows, Value& value) {
+    const std::string text = config.text(key, name_of(rows, value));
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == text; });
+    if (found == rows.end()) {
+        std::vector<std::string_view> names;
+        for (const auto& row : rows) {
+            names.emplace_back(row.first);
+        }
+        config.fail(key, fmt::format("one of {}", fmt::join(names, ", ")));
+    }
+    value = found->second;
+}
+
+Json attention_norm_json(const AttentionNorm& norm) {
+    Json json = {{"norm", norm.norm}, {"over", name_of(overs, norm.over)}, {"gains", name_of(gains, norm.gains)}};
+    visit_attention_norm_flags(norm, [&json](const char* key, bool value) { json[key] = value; });
+    return json;
+}
+
+AttentionNorm read_attention_norm(const ConfigReader& config) {
+    AttentionNorm norm;
+    norm.norm = config.text("norm", norm.norm);
+    read_name(config, "over", overs, norm.over);
+    read_name(config, "gains", gains, norm.gains);
+    visit_attention_norm_flags(norm, [&config](const char* key, bool& value) { value = config.flag(key, value); });
+    return norm;
+}
+
 }  // namespace
 
 Json architecture_json(const Architecture& a) {
@@ -59,6 +113,9 @@ Json architecture_json(const Architecture& a) {
     json["attention"] = attention::name(a.attention_kind);
     json["activation"] = a.activation == Activation::gelu_tanh ? "gelu_new" : name(a.activation);
     json["windows"] = a.windows;
+    if (a.attention_norm.any()) {
+        json["attention_norm"] = attention_norm_json(a.attention_norm);
+    }
     return json;
 }
 
@@ -78,6 +135,7 @@ Architecture read_native(const ConfigReader& config, const HasTensor&) {
         config.fail("attention", fmt::format("one of {}", fmt::join(kinds, ", ")));
     }
     a.attention_kind = attention::kind_from_name(kind);
+    a.attention_norm = read_attention_norm(config.object("attention_norm"));
     a.activation = activation_of(config, "activation", "gelu_new");
     const auto windows = config.json().find("windows");
     if (windows != config.json().end()) {

@@ -11,7 +11,8 @@ namespace flyball::model {
 Json architecture_json(const Architecture& architecture);
 Architecture read_native(const ConfigReader& config, const HasTensor& has);
 
-// Writes the two files into an existing folder, each replaced as a whole. For models with native names (Model::random).
+// Writes the two files into an existing folder, each replaced as a whole. For models with native names
+// (initialise.hpp).
 void save_model(const Model<float>& model, const std::filesystem::path& folder);
 
 }  // namespace flyball::model

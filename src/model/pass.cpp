@@ -22,7 +22,8 @@ void check_length(const Architecture& architecture, std::size_t tokens) {
 
 double memory_estimate(const Architecture& a, const Batch& batch, Keep keep) {
     const auto wide = static_cast<double>(a.ffn_dim * (a.gated ? 3 : 1));
-    const double inside = static_cast<double>(a.qkv_width() + a.query_width()) + wide;  // numbers a token, in a block
+    const auto qkv = static_cast<double>(a.qkv_width() * (a.attention_norm.any() ? 2 : 1));
+    const double inside = qkv + static_cast<double>(a.query_width()) + wide;  // numbers a token, in a block
     const auto streams = static_cast<double>(8 * a.dim);
     double numbers = inside + streams;
     if (keep != Keep::nothing) {

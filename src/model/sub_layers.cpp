@@ -1,5 +1,6 @@
 #include "model/sub_layers.hpp"
 
+#include "model/attention_norm.hpp"
 #include "model/layer_kernels.hpp"
 #include "model/linear.hpp"
 #include "scheme/row_machine.hpp"
@@ -71,7 +72,9 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     for (const Linear& part : block.qkv) {
         linear(model_, part, rows_, in, room.qkv.data(), width);
     }
+    norm_attention(model_, layer, NormPlacement::before_positions, rows_, room.qkv.data(), room.unnormed);
     turn_all(rope_, a, batch_, room.qkv.data(), false);
+    norm_attention(model_, layer, NormPlacement::after_positions, rows_, room.qkv.data(), room.unnormed);
     const auto show = [&](Site site, std::size_t offset, std::size_t columns) {
         taps.show(site, layer, rows_, columns, room.qkv.data() + offset, width);
     };
@@ -132,7 +135,11 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
     linear_reverse(model_, block.output, rows_, room.mixed.data(), grad_out, a.dim, grad_narrow_.data(), false,
                    gradients);
     attend_reverse(heads(layer), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
+    norm_attention_reverse(model_, layer, NormPlacement::after_positions, rows_, room.unnormed, grad_wide_.data(),
+                           gradients);
     turn_all(rope_, a, batch_, grad_wide_.data(), true);
+    norm_attention_reverse(model_, layer, NormPlacement::before_positions, rows_, room.unnormed, grad_wide_.data(),
+                           gradients);
     bool add = false;
     for (const Linear& part : block.qkv) {
         linear_reverse(model_, part, rows_, in, grad_wide_.data(), a.qkv_width(), grad_in, add, gradients);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
@@ -10,21 +11,6 @@
 
 namespace flyball::report {
 namespace {
-
-// Quoted as in RFC 4180 when it must be.
-std::string cell(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-        return std::string(text);
-    }
-    std::string out = "\"";
-    for (const char c : text) {
-        out += c;
-        if (c == '"') {
-            out += c;
-        }
-    }
-    return out + '"';
-}
 
 std::string row(std::initializer_list<double> numbers) {
     std::string out;
@@ -56,7 +42,7 @@ std::string to_csv(const LineFigure& figure) {
                                    [](const Series& series) { return !series.lo.empty(); });
     std::string out = bands ? "series,x,y,lo,hi\n" : "series,x,y\n";
     for (const Series& series : figure.series) {
-        const std::string name = cell(series.name) + ',';
+        const std::string name = csv_cell(series.name) + ',';
         for (std::size_t i = 0; i < series.x.size(); ++i) {
             out += name;
             if (!series.lo.empty()) {
@@ -85,7 +71,7 @@ std::string to_csv(const BoxFigure& figure) {
     constexpr std::array<std::string_view, 5> kinds = {"min", "lower", "median", "upper", "max"};
     std::string out = "group,kind,value\n";
     for (const BoxFigure::Group& group : figure.groups) {
-        const std::string label = cell(group.label) + ',';
+        const std::string label = csv_cell(group.label) + ',';
         for (const double value : group.values) {
             out += label + "value," + row({value});
         }

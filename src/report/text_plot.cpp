@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/utf8.hpp"
 #include "report/checks.hpp"
 #include "report/colour.hpp"
 #include "report/curves.hpp"
@@ -122,9 +123,9 @@ std::string painted(std::string_view text, const Series& series, std::size_t ind
 }
 
 std::string braille(unsigned bits) {
-    const unsigned point = 0x2800 + bits;
-    return {static_cast<char>(0xE0 | (point >> 12U)), static_cast<char>(0x80 | ((point >> 6U) & 0x3FU)),
-            static_cast<char>(0x80 | (point & 0x3FU))};
+    std::string out;
+    append_point(out, 0x2800 + bits);
+    return out;
 }
 
 std::string row_text(Canvas& canvas, std::size_t row, const LineFigure& figure, const TextOptions& options) {

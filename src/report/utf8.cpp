@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <utility>
+
+#include "core/utf8.hpp"
 
 namespace flyball::report {
 namespace {
@@ -28,49 +29,19 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> spelled 
      {"α", "alpha"},  {"β", "beta"}, {"γ", "gamma"}, {"δ", "delta"}, {"ε", "eps"}, {"θ", "theta"},
      {"λ", "lambda"}, {"μ", "mu"},   {"σ", "sigma"}, {"τ", "tau"},   {"φ", "phi"}, {"ω", "omega"}}};
 
-unsigned byte_at(std::string_view text, std::size_t i) {
-    return static_cast<unsigned char>(text[i]);
-}
-
-// Length of the well-formed sequence at the start of the text, and its code point; length 0 if there is none.
-struct Decoded {
-    std::size_t length = 0;
-    std::uint32_t point = 0;
-};
-
-Decoded decode(std::string_view text) {
-    const unsigned first = byte_at(text, 0);
-    if (first < 0x80) {
-        return {1, first};
-    }
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() < length) {
-        return {};
-    }
-    std::uint32_t point = first & (0xFFU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        const unsigned next = byte_at(text, i);
-        if ((next & 0xC0U) != 0x80) {
-            return {};
-        }
-        point = (point << 6U) | (next & 0x3FU);
-    }
-    constexpr std::array<std::uint32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
-    const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
-    if (point < smallest[length] || point > 0x10FFFF || surrogate) {
-        return {};
-    }
-    return {length, point};
+// How many bytes to go on by: bytes that are no character are taken one at a time.
+std::size_t step(const Utf8Point& point) {
+    return point.valid ? point.length : 1;
 }
 
 // Control characters, and the marks that turn the direction of writing or break a line.
-bool moves_the_cursor(std::uint32_t point) {
+bool moves_the_cursor(char32_t point) {
     return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x2028 && point <= 0x202E) ||
            (point >= 0x2066 && point <= 0x2069);
 }
 
 bool is_combining(std::string_view character) {
-    const std::uint32_t point = decode(character).point;
+    const char32_t point = next_point(character).value;
     return (point >= 0x300 && point <= 0x36F) || (point >= 0x20D0 && point <= 0x20FF) || point == 0x200B ||
            point == 0x200D || (point >= 0xFE00 && point <= 0xFE0F);
 }
@@ -81,17 +52,17 @@ std::string clean(std::string_view text, bool keep_newlines) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const Decoded next = decode(text);
-        if (next.length == 0 || next.point == 0xFFFE || next.point == 0xFFFF) {
+        const Utf8Point next = next_point(text);
+        if (!next.valid || next.value == 0xFFFE || next.value == 0xFFFF) {
             out += replacement;
-        } else if (next.point == '\n' && keep_newlines) {
+        } else if (next.value == '\n' && keep_newlines) {
             out += '\n';
-        } else if (moves_the_cursor(next.point)) {
+        } else if (moves_the_cursor(next.value)) {
             out += ' ';
         } else {
             out += text.substr(0, next.length);
         }
-        text.remove_prefix(std::max<std::size_t>(next.length, 1));
+        text.remove_prefix(step(next));
     }
     return out;
 }
@@ -100,7 +71,7 @@ std::vector<std::string_view> characters(std::string_view text) {
     std::vector<std::string_view> out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const std::size_t length = std::max<std::size_t>(decode(text).length, 1);
+        const std::size_t length = step(next_point(text));
         out.push_back(text.substr(0, length));
         text.remove_prefix(length);
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scheme/program.hpp"
+#include "scheme/recipe.hpp"
 
 namespace flyball::scheme {
 
@@ -23,12 +24,11 @@ struct CatalogueEntry {
     std::string_view equation;  // canonical, with readout and parameters
     std::string_view reference;
     std::string_view remark;
-    std::string_view initialisation;  // recommended for training
+    Recipe recipe = {};  // how it is started and trained, what the text cannot say
     std::vector<ParameterHelp> parameters = {};
     std::vector<std::string_view> aliases = {};
-    std::string_view attributes = {};  // what the text cannot say: QKV norm, weight normalisation
-    std::string_view colour = {};      // of its lines in figures
-    std::string_view dash = {};        // SVG stroke-dasharray; empty: solid
+    std::string_view colour = {};  // of its lines in figures
+    std::string_view dash = {};    // SVG stroke-dasharray; empty: solid
 };
 const std::vector<CatalogueEntry>& catalogue();
 
@@ -50,6 +50,8 @@ struct Scheme {
     bool named = true;                      // false: the name is ours
     std::size_t own = 0;                    // which of the equations of one's own, from 1; 0 for the catalogue's
 };
+// Of the catalogue, or the usual one for an equation of one's own.
+const Recipe& recipe_of(const Scheme& scheme);
 Scheme find_scheme(std::string_view name_and_settings);
 
 }  // namespace flyball::scheme

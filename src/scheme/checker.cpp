@@ -22,6 +22,24 @@ bool is_reserved(const std::string& name) {
            name == "where";
 }
 
+ExpressionPtr with_number(const ExpressionPtr& e, Quantity quantity, double value) {
+    const QuantityName* const known = e->kind == Expression::Kind::name ? find_quantity(e->text) : nullptr;
+    if (known != nullptr) {
+        if (known->quantity != quantity) {
+            return e;
+        }
+        auto number = std::make_shared<Expression>();
+        number->span = e->span;
+        number->number = value;
+        return number;
+    }
+    auto node = std::make_shared<Expression>(*e);
+    for (ExpressionPtr& argument : node->arguments) {
+        argument = with_number(argument, quantity, value);
+    }
+    return node;
+}
+
 }  // namespace
 
 class Checker {
@@ -394,6 +412,23 @@ void Checker::check_all_used() const {
 
 Program Program::parse(std::string_view text) {
     return Checker(parse_syntax(text)).run();
+}
+
+// Quantities are reserved names, so every name spelled like one is that quantity. Spans still point into the text.
+Program Program::with_quantity(Quantity quantity, double value) const {
+    Syntax changed = syntax_;
+    for (Section& section : changed.sections) {
+        for (Assignment& statement : section.statements) {
+            statement.value = with_number(statement.value, quantity, value);
+        }
+    }
+    if (changed.readout != nullptr) {
+        changed.readout = with_number(changed.readout, quantity, value);
+    }
+    for (ParameterSyntax& parameter : changed.parameters) {
+        parameter.value = with_number(parameter.value, quantity, value);
+    }
+    return Checker(std::move(changed)).run();
 }
 
 }  // namespace flyball::scheme

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/number.hpp"
+#include "core/utf8.hpp"
 #include "scheme/syntax_error.hpp"
 
 namespace flyball::scheme {
@@ -54,7 +55,7 @@ constexpr std::array<Foreign, 22> foreign_characters = {{
 
 std::size_t utf8_length(std::string_view text, std::size_t at) {
     std::size_t length = 1;
-    while (at + length < text.size() && (static_cast<unsigned char>(text[at + length]) & 0xc0U) == 0x80U) {
+    while (at + length < text.size() && is_continuation(text[at + length])) {
         ++length;
     }
     return length;

@@ -38,6 +38,20 @@ Program Program::with_settings(std::string_view settings) const {
     return parse(print(changed));
 }
 
+bool Program::reads(int variable) const {
+    bool found = false;
+    const auto look = [&](const Expression& e) {
+        found = found || (e.kind == Expression::Kind::variable && e.index == variable);
+    };
+    for (const auto* statements : {&attention_, &feed_forward_}) {
+        for (const Statement& statement : *statements) {
+            walk(*statement.value, look);
+        }
+    }
+    walk(*readout_, look);
+    return found;
+}
+
 std::string Program::readout_text() const {
     return syntax_.readout == nullptr ? "x" : print(*syntax_.readout);
 }

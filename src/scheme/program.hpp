@@ -51,6 +51,9 @@ class Program {
     // The same program with parameters set: "tau=0.5,alpha=1/(1+t)". Unknown names are errors.
     Program with_settings(std::string_view settings) const;
 
+    // The same program with a number in the place of a quantity. Throws as parse does where that divides by zero.
+    Program with_quantity(Quantity quantity, double value) const;
+
     Form form() const { return form_; }
     const Syntax& syntax() const { return syntax_; }
     std::string text() const { return print(syntax_); }  // canonical, with readout and parameters
@@ -70,6 +73,9 @@ class Program {
         return sub_layer == SubLayer::attention ? attention_ : feed_forward_;
     }
     const ExpressionPtr& readout() const { return readout_; }
+
+    // Whether any statement or the readout reads the variable.
+    bool reads(int variable) const;
 
     const std::vector<Parameter>& parameters() const { return parameters_; }
     // Learned parameters, in the order that Expression::index of a `learned` node uses. A learned parameter has one

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/isa_variants.hpp"
 #include "scheme/row_kernels.hpp"
 #include "scheme/row_kernels_tables.hpp"
 
@@ -20,11 +21,11 @@ const RowKernels<float> row_kernels_plain_float = table<float>;
 
 template <>
 const RowKernels<double>& row_kernels<double>(Isa isa) {
-    return isa == Isa::avx2 ? row_kernels_avx2_double : row_kernels_plain_double;
+    return IsaVariants<RowKernels<double>>{row_kernels_plain_double, row_kernels_avx2_double}[isa];
 }
 template <>
 const RowKernels<float>& row_kernels<float>(Isa isa) {
-    return isa == Isa::avx2 ? row_kernels_avx2_float : row_kernels_plain_float;
+    return IsaVariants<RowKernels<float>>{row_kernels_plain_float, row_kernels_avx2_float}[isa];
 }
 
 }  // namespace flyball::scheme

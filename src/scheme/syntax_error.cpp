@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <string>
 
+#include "core/utf8.hpp"
+
 namespace flyball::scheme {
 
 namespace {
 
 // Columns on a terminal: one per code point. Good enough for every script an equation is likely to contain.
 std::size_t columns(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+    return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
 }
 
 // Long lines show a window around the place, so that the caret is never lost by wrapping.
@@ -22,20 +23,19 @@ void fail_at(std::string_view text, Span span, std::string_view got, std::string
     const std::size_t begin = std::min(span.begin, text.size());
     std::size_t first = begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;  // npos + 1 == 0
     std::size_t last = std::min(text.find('\n', begin), text.size());
-    const auto continuation = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xc0U) == 0x80U; };
 
     std::string prefix;
     std::string suffix;
     if (begin - first > window) {
         first = begin - window / 2;
-        while (first < begin && continuation(first)) {
+        while (first < begin && is_continuation(text[first])) {
             ++first;
         }
         prefix = "...";
     }
     if (last - begin > window) {
         last = begin + window / 2;
-        while (last > begin && continuation(last)) {
+        while (last > begin && is_continuation(text[last])) {
             --last;
         }
         suffix = "...";

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <regex>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "scheme/limit.hpp"
+#include "scheme/switches.hpp"
 
 namespace flyball::theory {
 
@@ -21,17 +21,6 @@ namespace {
 
 constexpr double last_time = 1e100;
 constexpr double same = 1e-12;  // relative; rounding of a projection is far below
-
-// The same equation with the number of tokens as a literal, so that the plane's metric can be another number.
-Program with_tokens_written(const Program& program, double n) {
-    static const std::regex word("\\bn\\b");
-    return Program::parse(std::regex_replace(program.text(), word, format_double(n)));
-}
-
-bool mentions_embedding(const Program& program) {
-    static const std::regex word("\\bx0\\b");
-    return std::regex_search(program.text(), word);
-}
 
 [[noreturn]] void refuse(const std::string& got, const std::string& expected, const std::string& hint = {}) {
     throw Error(ErrorKind::usage, "theory", got, expected, hint);
@@ -84,36 +73,19 @@ void check(const Program& program, const Settings& settings) {
 Flow::Flow(const Program& program, const Settings& settings)
     : n_(settings.tokens),
       settings_(settings),
-      program_(with_tokens_written(program, settings.tokens)),
+      // The number of tokens is written into the equation, so that the plane's metric can be another number.
+      program_(program.with_quantity(scheme::Quantity::n, settings.tokens)),
       step_(program_),
-      may_take_log_(program_.stream_count() == 1 && !mentions_embedding(program_)),
-      may_rescale_(program_.stream_count() > 1 && !mentions_embedding(program_)) {
+      may_take_log_(program_.stream_count() == 1 && !program_.reads(scheme::embedding_variable)),
+      may_rescale_(program_.stream_count() > 1 && !program_.reads(scheme::embedding_variable)) {
     const auto at = [&](double t) { return program_.comparisons(environment(t, n_)); };
     compares_ = false;  // environment() must not clamp while switches are looked for
     if (!at(0).empty()) {
-        std::vector<double> probes;
-        constexpr int linear = 4096;  // two switches closer than T/4096 would be seen as none or one
-        for (int i = 0; i <= linear; ++i) {
-            probes.push_back(settings_.T * i / linear);
-        }
+        std::vector<double> probes = scheme::switch_probes(settings_.T);
         while (probes.back() < last_time) {
             probes.push_back(std::min(probes.back() * 1.03, last_time));
         }
-        for (std::size_t i = 0; i + 1 < probes.size(); ++i) {
-            double low = probes[i];
-            double high = probes[i + 1];
-            const std::vector<bool> before = at(low);
-            if (before == at(high)) {
-                continue;
-            }
-            while (std::nextafter(low, high) < high) {
-                const double middle = low + (high - low) / 2;
-                (at(middle) == before ? low : high) = middle;
-            }
-            if (low > 0) {  // the last time before the comparison flips
-                switches_.push_back(low);
-            }
-        }
+        switches_ = scheme::find_switches(at, probes);
         compares_ = true;
     }
     switches_.push_back(HUGE_VAL);

@@ -98,7 +98,7 @@ TEST(Groups, ASecondPaperHasItsPartOfThePageAndOfTheList) {
     std::vector<Group> all = groups();
     all.push_back(second_paper());
     all.back().needs = {missing()};
-    const std::string page = ledger_page(all);
+    const std::string page = ledger_page("# Claims\n", all);
     const std::size_t part = page.find("\n## What a second paper says\n\nBy nobody, of nothing.\n");
     ASSERT_NE(part, std::string::npos);
     EXPECT_GT(part, page.find("dynamics-heads"));
@@ -109,7 +109,7 @@ TEST(Groups, ASecondPaperHasItsPartOfThePageAndOfTheList) {
                         "run decides |",
                         part),
               std::string::npos);
-    EXPECT_EQ(ledger_page({all.back()}).find("dynamics-heads"), std::string::npos);
+    EXPECT_EQ(ledger_page("", {all.back()}).find("dynamics-heads"), std::string::npos);
     const std::string list = ledger_list(claims_of(all.back()));
     EXPECT_NE(list.find("limits-proof"), std::string::npos);
     EXPECT_NE(list.find("needs the checkpoint moon/base, which is not here: fetch it from the moon\n"),

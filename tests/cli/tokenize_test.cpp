@@ -12,7 +12,7 @@
 namespace flyball::cli::test {
 namespace {
 
-const std::string folder = std::string(flyball::test::source_folder) + "/tests/model/data/tokenizers/";
+const std::string folder = std::string(flyball::test::source_folder) + "/tests/tokenizer/data/";
 
 TEST(Tokenize, JsonFollowsTheContract) {
     const Outcome outcome = run_program("tokenize '" + folder + "wordpiece' --string 'speed, up' --json");

@@ -19,13 +19,14 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "dynamics/run.hpp"
+#include "model/initialise.hpp"
 #include "model/pass.hpp"
-#include "model/tokenizer.hpp"
 #include "places.hpp"
 #include "scheme/catalogue.hpp"
 #include "scheme/reverse.hpp"
 #include "scheme/rows.hpp"
 #include "theory/theory.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 // The name that valgrind is told; a C name, since C++ ones are spelled in more than one way.
 extern "C" __attribute__((noinline)) void counted_region(const std::function<void()>& work) {
@@ -148,7 +149,7 @@ void model_paths() {
     a.vocab = 300;
     a.positions = 64;
     a.learned_positions = true;
-    const model::Model<float> model = model::Model<float>::random(a, 1);
+    const model::Model<float> model = model::initialised<float>(a, {}, 1);
     std::vector<std::int32_t> ids;
     for (std::int32_t i = 0; i < 64; ++i) {
         ids.push_back(i * 37 % 300);
@@ -168,8 +169,8 @@ void model_paths() {
 }
 
 void text_paths() {
-    const std::string folder = std::string(test::source_folder) + "/tests/model/data/tokenizers/gpt2";
-    const model::Tokenizer tokenizer = model::Tokenizer::load(folder);
+    const std::string folder = std::string(test::source_folder) + "/tests/tokenizer/data/gpt2";
+    const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
     std::string text;
     for (int i = 0; i < 200; ++i) {
         text += "The quick brown fox jumps over " + std::to_string(i * i) + " lazy dogs.\n";

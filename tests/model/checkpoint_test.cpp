@@ -11,10 +11,10 @@
 #include "core/json.hpp"
 #include "model/finite.hpp"
 #include "model/native.hpp"
-#include "model/tokenizer.hpp"
 #include "scheme/catalogue.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 namespace flyball::model::test {
 namespace {
@@ -285,7 +285,7 @@ TEST(Checkpoint, FilesThatAreNoFilesAreRefusedAtOnce) {
         folder.put("merges.txt", "");
         std::filesystem::remove(folder.path() / name);
         ASSERT_EQ(mkfifo((folder.path() / name).c_str(), 0600), 0);
-        const Caught caught = error_of([&] { Tokenizer::load(folder.path()); });
+        const Caught caught = error_of([&] { tokenizer::Tokenizer::load(folder.path()); });
         EXPECT_TRUE(caught.has("not a regular file")) << name << ": " << caught.text;
     }
 }

@@ -5,10 +5,13 @@
 #include <optional>
 
 #include "model/locate.hpp"
-#include "tokenizer_support.hpp"
+#include "tokenizer/support.hpp"
 
 namespace flyball::model::test {
 namespace {
+
+using tokenizer::test::message_of;
+using tokenizer::test::TemporaryFolder;
 
 namespace fs = std::filesystem;
 

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <fstream>
 
+#include "model/initialise.hpp"
 #include "model/pass.hpp"
 #include "sanitized.hpp"
 #include "support.hpp"
@@ -52,7 +53,7 @@ TEST(Memory, AForwardOfGpt2SizeWithAllStatisticsTakesLessThan300MegabytesBeyondT
     std::vector<std::int32_t> ids(tokens, 11);
     double taken[2] = {};
     for (std::size_t i = 0; i < 2; ++i) {
-        const Model<float> model = Model<float>::random(gpt2_small(1 + 2 * i), 1);
+        const Model<float> model = initialised<float>(gpt2_small(1 + 2 * i), {}, 1);
         std::atomic<std::size_t> rows = 0;
         Taps<float> taps;
         taps.add("blocks.*.attn.pattern", [&rows](const TapView<float>& view) { rows += view.rows; });
@@ -78,7 +79,7 @@ TEST(Memory, AStepOfABatchTakesWhatIsEstimated) {
     }
     Architecture a = gpt2_small(6);
     a.vocab = 500;
-    const Model<float> model = Model<float>::random(a, 1);
+    const Model<float> model = initialised<float>(a, {}, 1);
     Parameters<float> gradients(model.layout());
     const Batch batch(4, 128);
     const std::vector<std::int32_t> ids(batch.rows(), 11);

@@ -125,6 +125,34 @@ TEST(Reverse, IsTheDerivativeForABatch) {
     }
 }
 
+TEST(Reverse, IsTheDerivativeForEveryNormInsideAttention) {
+    using scheme::AttentionNorm;
+    const auto expect = [](const AttentionNorm& norm, const std::string& what) {
+        for (const bool llama : {false, true}) {  // llama: rotary positions, grouped keys
+            const char* const equation = "x + dt*f(norm(x)) | norm(x)";
+            Architecture a = llama ? tiny_llama(equation) : tiny_architecture(equation);
+            a.attention_norm = norm;
+            expect_derivative(tiny_model<double>(a, 13), llama ? Keep::everything : Keep::inputs, what);
+        }
+    };
+    expect({.norm = "rmsnorm", .query = true, .key = true, .value = true}, "each head, shared gains");
+    expect({.norm = "unit",
+            .query = true,
+            .key = true,
+            .gains = AttentionNorm::Gains::channel,
+            .after_positions = true,
+            .scores_times_root = true},
+           "unit, own gains, after positions");
+    expect({.norm = "layernorm",
+            .query = true,
+            .key = true,
+            .over = AttentionNorm::Over::projection,
+            .gains = AttentionNorm::Gains::channel},
+           "whole projection");
+    expect({.norm = "rmsnorm", .value = true, .gains = AttentionNorm::Gains::none, .after_positions = true},
+           "values alone, no gains");
+}
+
 TEST(Reverse, CallsOfOneSubLayerShareItsParameters) {
     expect_derivative(tiny_model<double>(tiny_architecture("x + dt*f(x) + 0.5*f(norm(x) - x0) | norm(x)"), 9),
                       Keep::inputs, "two calls");

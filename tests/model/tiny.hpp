@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/random.hpp"
+#include "model/initialise.hpp"
 #include "model/pass.hpp"
 
 namespace flyball::model::test {
@@ -39,7 +40,10 @@ inline Architecture tiny_llama(std::string_view equation) {
 
 template <class Real>
 Model<Real> tiny_model(const Architecture& architecture, std::uint64_t seed, bool move_learned = true) {
-    Model<Real> model = Model<Real>::random(architecture, seed, 0.3);
+    const scheme::Recipe recipe = {
+        .initialisation = {.draw = {.deviation = "0.3"},
+                           .gains = {{{scheme::Matrix::output, scheme::Matrix::ffn_out}, "1/sqrt(2*L)"}}}};
+    Model<Real> model = initialised<Real>(architecture, recipe, seed);
     for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
         const ParameterSpec& spec = model.layout().parameters[i];
         const bool moved = spec.role == Role::bias || spec.role == Role::gain || spec.role == Role::norm_bias ||

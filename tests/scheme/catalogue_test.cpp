@@ -16,7 +16,7 @@ TEST_P(EntryOf, IsComplete) {
     EXPECT_FALSE(entry.title.empty());
     EXPECT_FALSE(entry.reference.empty());
     EXPECT_FALSE(entry.remark.empty());
-    EXPECT_FALSE(entry.initialisation.empty());
+
     EXPECT_EQ(entry.colour.size(), 7U) << "a colour such as #4269d0";
     const Program program = Program::parse(entry.equation);
     EXPECT_EQ(program.text(), entry.equation) << "the catalogue holds canonical text";

@@ -67,6 +67,22 @@ KNOWN = [
      "last < first ? 0 : last - first < room - 4 ? first : last;", "0;"),
     ("two-equations-of-one-name", "src/scheme/own_equation.cpp",
      "        if (taken) {", "        if (taken && found.empty()) {"),
+    ("deepnorm-gain-grows-with-depth", "src/scheme/catalogue.cpp",
+     '"(8*L)^-0.25"', '"(8*L)^0.25"'),
+    ("residual-projections-by-blocks", "src/scheme/catalogue.cpp",
+     '"1/sqrt(2*L)"}', '"1/sqrt(L)"}'),
+    ("megatron-deviation-of-he", "src/scheme/catalogue.cpp",
+     '"sqrt(2/(5*d))"', '"sqrt(2/d)"'),
+    ("hybridnorm-leaves-values-alone", "src/scheme/catalogue.cpp",
+     '.norm = "rmsnorm", .query = true, .key = true, .value = true', '.norm = "rmsnorm", .query = true, .key = true'),
+    ("ngpt-keeps-word-vectors-alone-at-unit-length", "src/scheme/catalogue.cpp",
+     ".unit_vectors = UnitVectors::all", ".unit_vectors = UnitVectors::embeddings"),
+    ("recipe-gains-not-told", "src/scheme/recipe.cpp",
+     'text += fmt::format("; {} times {}", shown(gain.matrices), gain.factor);', ""),
+    ("switch-after-instead-of-before", "src/scheme/switches.cpp",
+     "times.push_back(low);", "times.push_back(high);"),
+    ("quantity-replaced-in-the-body-alone", "src/scheme/checker.cpp",
+     "parameter.value = with_number(parameter.value, quantity, value);", ""),
 ]
 
 # Written by someone who had not seen the tests.

@@ -1,0 +1,14 @@
+// Cells of comma-separated values, as RFC 4180 has them. Rows end in "\n"; numbers round-trip.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace flyball {
+
+enum class Quotes { when_needed, always };
+
+// Text with a comma, a quote or a line break stands in quotes, and its own quotes are doubled.
+std::string csv_cell(std::string_view text, Quotes quotes = Quotes::when_needed);
+
+}  // namespace flyball

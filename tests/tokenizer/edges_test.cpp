@@ -1,0 +1,59 @@
+// Older files and cut texts, on vocabularies small enough to follow by hand.
+#include <gtest/gtest.h>
+
+#include "support.hpp"
+#include "tokenizer/tokenizer.hpp"
+
+namespace flyball::tokenizer::test {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+// A cased vocabulary without tokenizer.json: accents go only where letters are made small, or where it is said.
+TEST(OlderBert, KeepsAccentsOfCasedModels) {
+    const auto ids = [](const std::string& config) {
+        const TemporaryFolder folder;
+        write_file_atomically(folder.path() / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nCafé\ncafé\nCafe\ncafe\n");
+        write_file_atomically(folder.path() / "config.json", R"({"model_type": "bert"})");
+        write_file_atomically(folder.path() / "tokenizer_config.json", config);
+        return Tokenizer::load(folder.path()).encode("Café", false);
+    };
+    EXPECT_EQ(ids(R"({"do_lower_case": false})"), Ids{4});
+    EXPECT_EQ(ids(R"({"do_lower_case": true})"), Ids{7});
+    EXPECT_EQ(ids(R"({"do_lower_case": false, "strip_accents": true})"), Ids{6});
+    EXPECT_EQ(ids(R"({"do_lower_case": true, "strip_accents": false})"), Ids{5});
+}
+
+Tokenizer metaspace(const Json& switches) {
+    Json step = {{"type", "Metaspace"}, {"replacement", "▁"}};
+    step.update(switches);
+    const Json json = {{"added_tokens", {{{"id", 3}, {"content", "<s>"}, {"special", true}}}},
+                       {"pre_tokenizer", step},
+                       {"decoder", step},
+                       {"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"▁", 1}, {"▁a", 2}}}, {"merges", {"▁ a"}}}}};
+    return Tokenizer::parse(dump_json(json), "the file");
+}
+
+// add_prefix_space is what prepend_scheme was called before it had three values: always, or never.
+TEST(OlderMetaspace, MarksEveryPieceOrNone) {
+    const std::string text = "a<s>a";
+    EXPECT_EQ(metaspace({{"add_prefix_space", true}}).encode(text), (Ids{2, 3, 2}));
+    EXPECT_EQ(metaspace({{"add_prefix_space", false}}).encode(text), (Ids{0, 3, 0}));
+    EXPECT_EQ(metaspace({{"prepend_scheme", "always"}}).encode(text), (Ids{2, 3, 2}));
+    EXPECT_EQ(metaspace({{"prepend_scheme", "first"}}).encode(text), (Ids{2, 3, 0}));
+}
+
+// [CLS] and [SEP] stay when a text is cut, and count.
+TEST(EncodeAtMost, CutsTheTextAndNotWhatStandsAroundIt) {
+    const TemporaryFolder folder;
+    write_file_atomically(folder.path() / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\none\ntwo\nthree\n");
+    write_file_atomically(folder.path() / "config.json", R"({"model_type": "bert"})");
+    const Tokenizer tokenizer = Tokenizer::load(folder.path());
+    EXPECT_EQ(tokenizer.encode_at_most(9, "one two three"), (Ids{2, 4, 5, 6, 3}));
+    EXPECT_EQ(tokenizer.encode_at_most(4, "one two three"), (Ids{2, 4, 5, 3}));
+    EXPECT_EQ(tokenizer.encode_at_most(2, "one two three"), (Ids{2, 3}));
+    EXPECT_NE(message_of([&] { (void)tokenizer.encode_at_most(1, "one"); }), "");
+}
+
+}  // namespace
+}  // namespace flyball::tokenizer::test
