@@ -95,7 +95,8 @@ std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem:
 
 model::Recorded parse_what(const Flags& flags, const model::Architecture& architecture) {
     if (flags.what.empty()) {
-        return flags.save.empty() ? model::Recorded{} : model::Recorded{architecture.has_head, true, true};
+        return flags.save.empty() ? model::Recorded{}
+                                  : model::Recorded{.logits = architecture.has_head, .hidden = true, .attention = true};
     }
     if (flags.save.empty()) {
         throw Error(ErrorKind::usage, where, "--what without --save", "a file to write it to", "add --save FILE");
@@ -205,7 +206,8 @@ Command forward_command() {
             ->type_name("L")
             ->check(whole_number(1));
         app.add_option("--save", flags->save, "write a safetensors file")->type_name("FILE");
-        app.add_option("--what", flags->what, "what to save: logits,hidden,attention (default: all there is)")
+        app.add_option("--what", flags->what,
+                       "what to save: some of logits,hidden,attention,scores,branches (default: the first three)")
             ->type_name("LIST");
         return [flags](const Common& common) { return run(*flags, common); };
     };

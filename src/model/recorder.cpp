@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 
 #include "core/error.hpp"
 #include "core/safetensors.hpp"
@@ -16,6 +19,16 @@ std::string numbered(const char* name, std::size_t i) {
     return fmt::format("{}.{}", name, i);
 }
 
+struct Word {
+    std::string_view name;
+    bool Recorded::*wanted;
+};
+constexpr std::array<Word, 5> words = {{{"logits", &Recorded::logits},
+                                        {"hidden", &Recorded::hidden},
+                                        {"attention", &Recorded::attention},
+                                        {"scores", &Recorded::scores},
+                                        {"branches", &Recorded::branches}}};
+
 }  // namespace
 
 Recorded parse_recorded(const std::string& text, const Architecture& architecture) {
@@ -23,16 +36,12 @@ Recorded parse_recorded(const std::string& text, const Architecture& architectur
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
         const std::string word = text.substr(begin, end - begin);
-        if (word == "logits") {
-            recorded.logits = true;
-        } else if (word == "hidden") {
-            recorded.hidden = true;
-        } else if (word == "attention") {
-            recorded.attention = true;
-        } else {
+        const auto known = std::find_if(words.begin(), words.end(), [&](const Word& w) { return word == w.name; });
+        if (known == words.end()) {
             throw Error(ErrorKind::usage, "model.record", setting("what", flyball::quoted(text)),
-                        "some of logits, hidden, attention, with commas between them");
+                        "some of logits, hidden, attention, scores, branches, with commas between them");
         }
+        recorded.*known->wanted = true;
         begin = end + 1;
     }
     if (recorded.logits && !architecture.has_head) {
@@ -48,7 +57,9 @@ double memory_estimate(const Architecture& a, std::size_t tokens, Recorded recor
     const auto n = static_cast<double>(tokens);
     double needed = recorded.logits ? 4 * n * static_cast<double>(a.vocab) : 0;
     needed += recorded.hidden ? 4 * n * static_cast<double>(a.dim * (a.layers + 1)) : 0;
-    needed += recorded.attention ? 4 * n * n * static_cast<double>(a.heads * a.layers) : 0;
+    const double squares = (recorded.attention ? 1 : 0) + (recorded.scores ? 1 : 0);
+    needed += squares * 4 * n * n * static_cast<double>(a.heads * a.layers);
+    needed += recorded.branches ? 8 * n * static_cast<double>(a.dim * a.layers) : 0;
     return needed;
 }
 
@@ -67,19 +78,37 @@ Recorder::Recorder(const Architecture& architecture, std::size_t tokens, Recorde
         taps_.add("readout", [this](const View& view) { copy(numbered("hidden", layers_), view); });
     }
     if (recorded.attention) {
-        for (std::size_t i = 0; i < layers_; ++i) {
-            make(numbered("attention", i), {architecture.heads, tokens, tokens});
-        }
-        taps_.add("blocks.*.attn.pattern", [this](const View& view) { copy_pattern(view); });
+        keep_squares("attention", "blocks.*.attn.pattern", architecture.heads, 0);
+    }
+    if (recorded.scores) {
+        keep_squares("scores", "blocks.*.attn.scores", architecture.heads, -std::numeric_limits<float>::infinity());
+    }
+    if (recorded.branches) {
+        keep_rows("attn_added", "blocks.*.attn.added", architecture.dim);
+        keep_rows("ffn_added", "blocks.*.ffn.added", architecture.dim);
     }
 }
 
-void Recorder::make(const std::string& name, std::vector<std::size_t> shape) {
+void Recorder::keep_squares(const char* name, const char* tap, std::size_t heads, float masked) {
+    for (std::size_t i = 0; i < layers_; ++i) {
+        make(numbered(name, i), {heads, tokens_, tokens_}, masked);
+    }
+    taps_.add(tap, [this, name](const View& view) { copy_square(name, view); });
+}
+
+void Recorder::keep_rows(const char* name, const char* tap, std::size_t dim) {
+    for (std::size_t i = 0; i < layers_; ++i) {
+        make(numbered(name, i), {tokens_, dim});
+    }
+    taps_.add(tap, [this, name](const View& view) { copy(numbered(name, view.layer), view); });
+}
+
+void Recorder::make(const std::string& name, std::vector<std::size_t> shape, float value) {
     std::size_t count = 1;
     for (const std::size_t size : shape) {
         count *= size;
     }
-    tensors_.emplace(name, Kept{std::move(shape), std::vector<float>(count, 0.0F)});
+    tensors_.emplace(name, Kept{std::move(shape), std::vector<float>(count, value)});
 }
 
 void Recorder::copy(const std::string& name, const View& view) {
@@ -89,8 +118,8 @@ void Recorder::copy(const std::string& name, const View& view) {
     }
 }
 
-void Recorder::copy_pattern(const View& view) {
-    std::vector<float>& to = tensors_.at(numbered("attention", view.layer)).values;
+void Recorder::copy_square(const char* name, const View& view) {
+    std::vector<float>& to = tensors_.at(numbered(name, view.layer)).values;
     for (std::size_t i = 0; i < view.rows; ++i) {
         const std::size_t row = view.head * tokens_ + view.first_row + i;
         std::copy_n(view.row(i), view.columns, to.data() + row * tokens_ + view.first_column);
@@ -98,8 +127,13 @@ void Recorder::copy_pattern(const View& view) {
 }
 
 bool Recorder::is_finite() const {
-    return std::all_of(tensors_.begin(), tensors_.end(),
-                       [](const auto& kept) { return all_finite(kept.second.values); });
+    return std::all_of(tensors_.begin(), tensors_.end(), [](const auto& kept) {
+        const std::vector<float>& values = kept.second.values;
+        // Scores are minus infinity under the mask.
+        return kept.first.starts_with("scores.")
+                   ? std::all_of(values.begin(), values.end(), [](float x) { return x < HUGE_VALF; })
+                   : all_finite(values);
+    });
 }
 
 void Recorder::save(const std::filesystem::path& path) const {

@@ -1,8 +1,11 @@
-// What a forward pass shows, kept for a file: logits, hidden states, attention.
+// What a forward pass shows, kept for a file: logits, hidden states, attention, scores, what branches add.
 //
 //     logits            [tokens, vocab]
 //     hidden.0 .. L     [tokens, dim]: the embedding, the stream after each block, and as the last the readout
 //     attention.0 ..    [heads, tokens, tokens], zero where the mask is
+//     scores.0 ..       [heads, tokens, tokens], before they become weights; minus infinity where the mask is
+//     attn_added.0 ..   [tokens, dim]: what the equation adds to x for attention in a block, after norms and
+//     ffn_added.0 ..    coefficients, and for the feed-forward network
 //
 // Only what is wanted is kept; everything else stays a stream.
 #pragma once
@@ -23,6 +26,8 @@ struct Recorded {
     bool logits = false;
     bool hidden = false;
     bool attention = false;
+    bool scores = false;
+    bool branches = false;
 };
 
 // "logits,hidden"; Error(usage) for other words, and for logits of a model that has none.
@@ -47,9 +52,11 @@ class Recorder {
         std::vector<std::size_t> shape;
         std::vector<float> values;
     };
-    void make(const std::string& name, std::vector<std::size_t> shape);
+    void make(const std::string& name, std::vector<std::size_t> shape, float value = 0);
     void copy(const std::string& name, const View& view);
-    void copy_pattern(const View& view);
+    void copy_square(const char* name, const View& view);
+    void keep_squares(const char* name, const char* tap, std::size_t heads, float masked);
+    void keep_rows(const char* name, const char* tap, std::size_t dim);
 
     std::size_t layers_;
     std::size_t tokens_;

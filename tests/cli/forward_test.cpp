@@ -76,6 +76,45 @@ TEST(Forward, SavesWhatTorchComputes) {
     }
 }
 
+// The weights are the softmax of the scores, and a stream is what was there before and what the branches add.
+TEST(Forward, SavesScoresAndWhatBranchesAdd) {
+    const std::string file = temporary("branches.safetensors");
+    const Outcome outcome = run_program("forward '" + golden("gpt2") + "' --ids " + ids_of("gpt2") + " --save '" +
+                                        file + "' --what hidden,attention,scores,branches --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_TRUE(parse_json(outcome.out, "json")["finite"].get<bool>()) << "a mask is no overflow";
+    const SafeTensors saved = SafeTensors::open(file);
+    const std::vector<std::size_t> shape = saved.info("scores.0").shape;
+    ASSERT_EQ(shape, saved.info("attention.0").shape);
+    const std::size_t n = shape[2];
+    const std::vector<float> scores = saved.read<float>("scores.0");
+    const std::vector<float> weights = saved.read<float>("attention.0");
+    for (std::size_t row = 0; row < shape[0] * n; ++row) {
+        double sum = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            EXPECT_EQ(scores[row * n + k] == -HUGE_VALF, k > row % n) << row << " " << k;
+            sum += std::exp(static_cast<double>(scores[row * n + k]));
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            EXPECT_NEAR(std::exp(static_cast<double>(scores[row * n + k])) / sum, weights[row * n + k], 1e-6);
+        }
+    }
+    const std::vector<float> before = saved.read<float>("hidden.0");
+    const std::vector<float> after = saved.read<float>("hidden.1");
+    const std::vector<float> attn = saved.read<float>("attn_added.0");
+    const std::vector<float> ffn = saved.read<float>("ffn_added.0");
+    ASSERT_EQ(attn.size(), before.size());
+    float attn_size = 0;
+    float ffn_size = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        EXPECT_NEAR(after[i] - before[i], attn[i] + ffn[i], 2e-5);
+        attn_size = std::max(attn_size, std::fabs(attn[i]));
+        ffn_size = std::max(ffn_size, std::fabs(ffn[i]));
+    }
+    EXPECT_GT(std::min(attn_size, ffn_size), 1e-3F) << "nothing was tested";
+    std::filesystem::remove(file);
+}
+
 TEST(Forward, AnEncoderHasNoLoss) {
     const Outcome outcome = run_program("forward '" + golden("bert") + "' --ids 1,2,3 --json");
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
