@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
+#include "scheme/own_equation.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "scheme/normaliser.hpp"
+#include "scheme/own_equation.hpp"
 #include "support.hpp"
 
 namespace flyball::scheme::test {
