@@ -2,8 +2,6 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
-    ("seal-without-shapes", "src/record/sealed.cpp",
-     "        hash.add(content.kind);\n", ""),
     ("instruction-set-not-in-the-identity", "src/record/sealed.cpp",
      '{"instruction set", name(active_isa())}, ', ""),
     ("edited-json-accepted", "src/record/sealed.cpp",
@@ -94,4 +92,24 @@ BLIND = [
     ("sealed-json-forgives-what-the-parser-passes-over", "src/record/sealed.cpp",
      'document.contains("checksum") &&\n                      dump_json(document, 2) + "\\n" == text;',
      'document.contains("checksum");'),
+    ("json-lines-kept-none-go-on-from-the-old-seal", "src/record/json_lines.cpp",
+     "count == 0 ? first_seal_ :", "count == 0 ? last_seal_ :"),
+    ("json-lines-too-few-lines-exchanges-the-counts", "src/record/json_lines.cpp",
+     'fmt::format("{} lines", size()), fmt::format("{} or more, as the run had written", count)',
+     'fmt::format("{} lines", count), fmt::format("{} or more, as the run had written", size())'),
+    ("json-lines-damaged-line-counts-from-0", "src/record/json_lines.cpp",
+     '(damaged, or of another run)", size() + 1)', '(damaged, or of another run)", size())'),
+    ("json-lines-full-disk-cuts-after-the-failed-line", "src/record/json_lines.cpp",
+     "        ends_.pop_back();\n        static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(ends_.back())));\n",
+     "        static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(ends_.back())));\n        ends_.pop_back();\n"),
+    ("json-lines-first-seal-forgets-values-of-the-identity", "src/record/json_lines.cpp",
+     "run.push_back({key, value});", "run.push_back(key);"),
+    ("sealed-refusal-shows-our-value-as-the-file-s", "src/record/sealed.cpp",
+     'fmt::format("a file of a run with {} = {}", key, flyball::quoted(at->second)),',
+     'fmt::format("a file of a run with {} = {}", key, flyball::quoted(value)),'),
+    ("empty-work-folder-cannot-be-taken-up", "src/record/folder.cpp",
+     '} else if (!is_there(path_ / "work") || std::filesystem::is_empty(path_ / "work")) {',
+     '} else if (!is_there(path_ / "work")) {'),
+    ("seal-without-shapes", "src/record/sealed.cpp",
+     "        hash.add(content.kind);\n", ""),
 ]

@@ -99,4 +99,12 @@ BLIND = [
      "law.limit = last.gamma;", "law.limit = std::exp(-last.u);"),
     ("theory-json-exponent-is-prefactor", "src/theory/prediction.cpp",
      "or_null(law.exponent)", "or_null(law.power)"),
+    ("consensus-constant-of-several-betas-is-the-first-one-s", "src/theory/prediction.cpp",
+     "const bool same = std::all_of(", "const bool same = std::any_of("),
+    ("log-constant-is-the-constant", "src/theory/prediction.cpp",
+     '{"log_constant", or_null(law.log_constant)}', '{"log_constant", or_null(law.constant)}'),
+    ("flow-takes-tokens-for-dim", "src/theory/flow.cpp",
+     "settings_.dim.value_or(settings_.tokens)}", "settings_.tokens}"),
+    ("flow-embedding-has-length-1", "src/theory/flow.cpp",
+     "frame.from_plane({settings_.r0, 0})", "frame.from_plane({1, 0})"),
 ]
