@@ -69,10 +69,14 @@ TEST(Circle, GivesALonelyTokenItsRowByDirectSums) {
         angles[i] += 1e-3 * static_cast<double>(i % 100);
     }
     angles[1234] = 0.5 + 3.0;
+    angles[2345] = 0.5 + 3.1;  // near each other, and far from the rest
     Settings settings;
     settings.beta = 100;
-    EXPECT_LT(difference(settings, at_angles(angles), "Fourier sums, tokens far from the others by direct sums"),
-              1e-12);
+    const std::string path = "Fourier sums, tokens far from the others by direct sums";
+    EXPECT_LT(difference(settings, at_angles(angles), path), 1e-12);
+    settings.kind = Kind::ssmax;
+    settings.beta = 100 / std::log(5000.0);
+    EXPECT_LT(difference(settings, at_angles(angles), path), 1e-12);
 }
 
 TEST(Circle, LeavesVectorsOfDifferentLengthsToDirectSums) {
