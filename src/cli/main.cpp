@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
 #include "cli/terminal.hpp"
+#include "core/blas_core.hpp"
 #include "core/parallel.hpp"
 #include "core/suggest.hpp"
 #include "core/version.hpp"
@@ -234,5 +235,6 @@ int guarded(int count, char** values) {
 int main(int count, char** values) {
     std::set_terminate(flyball::cli::on_terminate);
     flyball::cli::settle_in();
+    flyball::choose_blas_core();
     return flyball::cli::guarded(count, values);
 }
