@@ -94,7 +94,7 @@ TEST(Pairs, FourierSumsOnTheCircleAgreeWithTheDefinition) {
     const std::size_t n = 2000;
     for (const std::size_t clumps : {0U, 3U}) {
         const std::vector<double> z = points(n, 2, clumps, 0.1, 4);
-        for (const double beta : {0.0, 0.3, 9.0, 1000.0}) {
+        for (const double beta : {0.0, 0.3, 9.0, 1000.0, -2.0}) {
             const double expected = plain_sum(z, n, 2, beta);
             EXPECT_NEAR(pair_statistics(n, 2, z.data(), beta, std::nullopt).exponential_sum, expected, 1e-11 * expected)
                 << beta;
