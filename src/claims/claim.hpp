@@ -9,8 +9,7 @@
 //     holds-corrected   it does not, and agrees with the corrected statement that the claim's note gives
 //     fails             neither
 //     not-tested        there is no experiment, and the note says why
-//     skipped           the experiment needs something that is not on this machine; the note says what, and how to get
-//     it
+//     skipped           the experiment needs something that is not here; the note says what and how to get it
 //
 // A claim that could not fail would say nothing. So every number that a verdict rests on is asked for with
 // Context::predict, and tests/claims/planted_test.cpp puts the nearest wrong statement in its place (a factor, another

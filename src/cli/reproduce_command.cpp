@@ -10,6 +10,7 @@
 #include "cli/reproduce_output.hpp"
 #include "cli/terminal.hpp"
 #include "core/config.hpp"
+#include "core/file.hpp"
 #include "core/parallel.hpp"
 #include "core/progress.hpp"
 #include "core/suggest.hpp"
@@ -128,6 +129,8 @@ ExitCode report(const Flags& flags, const Common& common, const std::vector<Judg
     return good ? ExitCode::done : ExitCode::bad_verdict;
 }
 
+constexpr std::size_t largest_document = std::size_t{64} << 20U;
+
 ExitCode run(const Flags& flags, const Common& common) {
     const std::vector<claims::Claim> ledger = chosen(flags);
     if (flags.list || flags.markdown) {
@@ -142,8 +145,10 @@ ExitCode run(const Flags& flags, const Common& common) {
                                                    flags.folder.resume_command("reproduce"));
     }
     if (folder && folder->finished()) {
-        print_out(fmt::format("The run in {} is complete; its claims are in claims.md and claims.json.\n",
-                              folder->path().string()));
+        print_out(common.json ? read_text_file(folder->path() / "claims.json", largest_document)
+                              : fmt::format("The run in {} is complete; its claims are in claims.md and claims.json. "
+                                            "Claims that it skipped are run by --force, with all others.\n",
+                                            folder->path().string()));
         return folder->stored_verdicts_are_recorded(ledger) ? ExitCode::done : ExitCode::bad_verdict;
     }
     catch_interrupts();

@@ -49,6 +49,9 @@ std::vector<ConfigEntry> configuration(const RunFolder::Plan& plan) {
     std::vector<std::string> equations;
     for (const scheme::Scheme& scheme : plan.schemes) {
         if (scheme.entry != nullptr) {
+            // Schemes are read before equations; an equation that came first has to stand among them to stay there.
+            names.insert(names.end(), equations.begin(), equations.end());
+            equations.clear();
             names.push_back(scheme.name);
         } else {
             equations.push_back((scheme.named ? scheme.name + "=" : "") + scheme.program.text());

@@ -38,7 +38,7 @@ class RunFolder {
     std::string stored_result() const;
 
     // Run number i, or what is left of it: the restart point on disk every few seconds, samples as far as figures and
-    // trajectories need them. `watch` may stop it and hear of its progress; `sampled` and `restart_point` are ours.
+    // trajectories need them. `watch` may hear of its progress; `sampled` and `restart_point` are ours.
     Record run(std::size_t i, const Control& control, Watch watch) const;
 
     // What a picture of the sphere shows of run i when dim = 3: up to six of its samples, evenly. Empty otherwise.

@@ -136,7 +136,7 @@ Architecture wired(Architecture sizes, const scheme::Scheme& scheme) {
     const bool as_listed = scheme.entry != nullptr && scheme.program.text() == scheme.entry->equation;
     sizes.equation =
         as_listed && !recipe.training.equation.empty() ? std::string(recipe.training.equation) : scheme.program.text();
-    if (recipe.attention_norm_user.empty()) {
+    if (recipe.attention_norm_user.empty() && recipe.attention_norm.any()) {
         sizes.attention_norm = recipe.attention_norm;
     }
     return sizes;

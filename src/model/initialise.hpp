@@ -4,7 +4,9 @@
 // of threads. Parts of a fused matrix (queries, keys and values in one) are drawn as matrices of their own. Tables of
 // vectors (embeddings, the head) count d inputs and d outputs for Xavier: deviation 1/sqrt(d).
 //
-// Not here: parameters that a pass over data measures (Initialisation::measured); they start at what the equation says.
+// Not here: parameters that a pass over data measures (Initialisation::measured), which start at what the equation
+// says; nGPT's factor in the FFN and its scale of the logits (Recipe::ffn_scale, logit_scale), which a model has no
+// place for.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "model/tape.hpp"
+#include "scheme/branches.hpp"
 #include "scheme/row_kernels.hpp"
 
 namespace flyball::model {
@@ -155,7 +158,32 @@ void Pass<Real>::edit(const std::vector<Edit>& edits) {
                 break;
         }
     }
+    for (std::size_t l = 0; l < result.size(); ++l) {
+        check_branches(l, result[l].factors);
+    }
     edits_ = std::move(result);
+    embedding_.clear();  // what was kept is of the model before: backward wants another forward
+}
+
+// A factor that meets nothing would look like a branch without effect.
+template <class Real>
+void Pass<Real>::check_branches(std::size_t layer, const scheme::BranchFactors& factors) const {
+    const scheme::Program& program = model_.program();
+    const scheme::SubLayers both = scheme::SubLayers::attention_and_ffn;
+    for (const auto& [sub_layer, factor] : {std::pair{scheme::SubLayer::attention, factors.attention},
+                                            {scheme::SubLayer::feed_forward, factors.feed_forward}}) {
+        if (factor == 1) {
+            continue;
+        }
+        const auto found = scheme::contributions(lower_block(program, both, program.decide(environment(layer))));
+        if (std::none_of(found.begin(), found.end(),
+                         [&, which = sub_layer](const scheme::Contribution& one) { return one.sub_layer == which; })) {
+            throw Error(ErrorKind::usage, "model.edit",
+                        fmt::format("a factor for {} in block {}, which adds nothing to a stream there",
+                                    sub_layer == scheme::SubLayer::attention ? "attention" : "the FFN", layer),
+                        "a branch that the equation adds to a stream");
+        }
+    }
 }
 
 template <class Real>

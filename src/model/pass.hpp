@@ -84,6 +84,7 @@ class Pass {
     };
 
     scheme::Environment environment(std::size_t layer) const;
+    void check_branches(std::size_t layer, const scheme::BranchFactors& factors) const;
     scheme::BlockParameters<Real> block_parameters(const std::vector<NormPlace>& norms,
                                                    const std::vector<int>& learned) const;
     scheme::RowMap<Real> row_map(const NormPlace& place) const;

@@ -1,6 +1,7 @@
 // The recording forward pass and the way back.
 #include <cassert>
 
+#include "core/error.hpp"
 #include "model/pass.hpp"
 #include "model/tape.hpp"
 #include "scheme/row_kernels.hpp"
@@ -84,7 +85,10 @@ void Pass<Real>::add_norms(const std::vector<NormPlace>& places, const std::vect
 
 template <class Real>
 void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps) {
-    assert(keep_ != Keep::nothing && !embedding_.empty() && "backward without a forward that keeps");
+    if (keep_ == Keep::nothing || embedding_.empty()) {
+        throw Error(ErrorKind::usage, "model.backward", "no forward pass that was kept, or an edit since",
+                    "forward() of a pass that keeps its blocks before backward()");
+    }
     check_streams(taps);
     const Layout& layout = model_.layout();
     const std::size_t numbers = rows_ * architecture_.dim;

@@ -92,6 +92,7 @@ Recorder::Recorder(const Architecture& architecture, std::size_t tokens, Recorde
 void Recorder::keep_squares(const char* name, const char* tap, std::size_t heads, float masked) {
     for (std::size_t i = 0; i < layers_; ++i) {
         make(numbered(name, i), {heads, tokens_, tokens_}, masked);
+        tensors_.at(numbered(name, i)).rows.resize(heads);
     }
     taps_.add(tap, [this, name](const View& view) { copy_square(name, view); });
 }
@@ -99,8 +100,12 @@ void Recorder::keep_squares(const char* name, const char* tap, std::size_t heads
 void Recorder::keep_rows(const char* name, const char* tap, std::size_t dim) {
     for (std::size_t i = 0; i < layers_; ++i) {
         make(numbered(name, i), {tokens_, dim});
+        tensors_.at(numbered(name, i)).rows.resize(1);
     }
-    taps_.add(tap, [this, name](const View& view) { copy(numbered(name, view.layer), view); });
+    taps_.add(tap, [this, name](const View& view) {
+        count_rows(numbered(name, view.layer), 0, view.rows);
+        copy(numbered(name, view.layer), view);
+    });
 }
 
 void Recorder::make(const std::string& name, std::vector<std::size_t> shape, float value) {
@@ -111,6 +116,16 @@ void Recorder::make(const std::string& name, std::vector<std::size_t> shape, flo
     tensors_.emplace(name, Kept{std::move(shape), std::vector<float>(count, value)});
 }
 
+// An equation may call a sub-layer twice in a block, or add what it gave in two places; a tensor has room for one.
+void Recorder::count_rows(const std::string& name, std::size_t head, std::size_t rows) {
+    std::size_t& written = tensors_.at(name).rows.at(head);
+    written += rows;
+    if (written > tokens_) {
+        throw Error(ErrorKind::usage, "model.record", fmt::format("several values of {} in one block", name),
+                    "an equation with one of them a block", "watch them with taps instead of saving them");
+    }
+}
+
 void Recorder::copy(const std::string& name, const View& view) {
     std::vector<float>& to = tensors_.at(name).values;
     for (std::size_t i = 0; i < view.rows; ++i) {
@@ -119,6 +134,7 @@ void Recorder::copy(const std::string& name, const View& view) {
 }
 
 void Recorder::copy_square(const char* name, const View& view) {
+    count_rows(numbered(name, view.layer), view.head, view.rows);
     std::vector<float>& to = tensors_.at(numbered(name, view.layer)).values;
     for (std::size_t i = 0; i < view.rows; ++i) {
         const std::size_t row = view.head * tokens_ + view.first_row + i;

@@ -51,9 +51,11 @@ class Recorder {
     struct Kept {
         std::vector<std::size_t> shape;
         std::vector<float> values;
+        std::vector<std::size_t> rows = {};  // written so far; of each head where there are heads
     };
     void make(const std::string& name, std::vector<std::size_t> shape, float value = 0);
     void copy(const std::string& name, const View& view);
+    void count_rows(const std::string& name, std::size_t head, std::size_t rows);
     void copy_square(const char* name, const View& view);
     void keep_squares(const char* name, const char* tap, std::size_t heads, float masked);
     void keep_rows(const char* name, const char* tap, std::size_t dim);

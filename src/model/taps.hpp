@@ -2,7 +2,7 @@
 //
 //     embed                     x0                                       [rows, dim]
 //     blocks.L.attn.in          what attention is given                  [rows, dim]
-//     blocks.L.attn.query       after biases and rotary positions        [rows, heads*head_dim]
+//     blocks.L.attn.query       after biases, rotary positions, norms    [rows, heads*head_dim]
 //     blocks.L.attn.key, .value                                          [rows, kv_heads*head_dim]
 //     blocks.L.attn.scores      times the scale, before they become      [rows, columns] of [tokens, tokens]
 //                               weights; minus infinity under the mask
@@ -21,7 +21,7 @@
 // all sites; it is valid during the call. Scores and patterns come as blocks of rows in rising order, sequence after
 // sequence, with the columns that the mask leaves (zeros inside, all others are zero); different heads may be sent at
 // the same time from different threads, one head never is. All other taps come one at a time. A branch that the
-// equation multiplies by exactly 0 is not run: it sends no in and out, and adds zeros.
+// equation multiplies by exactly 0 need not be run: it may send no in and out, and adds zeros.
 #pragma once
 
 #include <cstddef>

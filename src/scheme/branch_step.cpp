@@ -15,6 +15,10 @@ typename BranchStep<Real>::Variant& BranchStep<Real>::variant(const Environment&
             return known;
         }
     }
+    constexpr std::size_t most_variants = 64;  // a sweep over factors must not fill the memory
+    if (variants_.size() == most_variants) {
+        variants_.pop_front();
+    }
     BranchedCode lowered = lower_branches(program_, sub_layers_, decisions, branches.factors, shows);
     variants_.push_back({decisions, branches.factors, std::move(lowered.shown), shows,
                          RowMachine<Real>(std::move(lowered.code), rows_, dim_, dim_)});

@@ -81,15 +81,17 @@ std::pair<std::string, std::string> split_name(std::string_view text) {
     const std::string_view rest = text.substr(equals + 1);
     const bool is_name = !name.empty() && is_letter(name.front()) &&
                          std::all_of(name.begin(), name.end(), [](char c) { return is_word(c) || c == '-'; });
-    if (!is_name || name == "x") {
+    const bool compares = rest.substr(0, 1) == "=";  // depth == 1 ? .. : ..
+    if (!is_name || name == "x" || compares) {
         return none;
     }
     if (rest.find(';') != std::string_view::npos) {
         // The name stands before a statement (o = f(x); ..) or a section (attn: ..), or it is itself a statement's.
         const std::string_view first = rest.substr(0, rest.find(';'));
         const std::string_view section = trimmed(first.substr(0, first.find(':')));
-        const std::string_view assigned = trimmed(first.substr(0, first.find('=')));
-        const bool assigns = first.find('=') != std::string_view::npos &&
+        const std::size_t sign = first.find('=');
+        const std::string_view assigned = trimmed(first.substr(0, sign));
+        const bool assigns = sign != std::string_view::npos && first.substr(sign, 2) != "==" &&
                              std::all_of(assigned.begin(), assigned.end(), [](char c) { return is_word(c); });
         if (section != "attn" && section != "ffn" && !assigns) {
             return none;

@@ -1,8 +1,9 @@
 // How a scheme is started and trained beside its equation: what its source prescribes, as data. Code reads the fields,
 // people read the sentences that describe() prints from them; nobody asks for a scheme's name.
 //
-//     W ~ N(0, s^2),   s = (product of the gains of W) * deviation        or Xavier's sqrt(2/(in + out)) for a
-//     deviation
+//     W ~ N(0, s^2),   s = (product of the gains of W) * deviation
+//
+// where Xavier's deviation is sqrt(2/(in + out)).
 //
 // A text below is an expression of the equation's language in L, d, depth and t, the number of blocks before this one;
 // scalar_value() gives its number. Matrices of published models are stored either way round; `in` and `out` are what

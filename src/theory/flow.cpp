@@ -51,7 +51,9 @@ void check(const Program& program, const Settings& settings) {
         refuse(setting("tokens", format_double(n)), "a whole number from 2 to 1e15", "one token alone has no cosine");
     }
     if (settings.betas.empty() || first_bad_beta(settings) != settings.betas.end()) {
-        refuse(settings.betas.empty() ? "no beta" : setting("beta", format_double(*first_bad_beta(settings))),
+        refuse(settings.betas.empty() ? "no beta"
+                                      : setting(settings.betas.size() > 1 ? "heads-beta" : "beta",
+                                                format_double(*first_bad_beta(settings))),
                "a finite number, 0 or more, for each head");
     }
     if (!(settings.r0 >= 1e-100 && settings.r0 <= 1e100)) {

@@ -133,6 +133,8 @@ TEST(Theory, HeadsHaveAFlagOfTheirOwnAndSeveralCosinesAreColumns) {
     EXPECT_NEAR(run["initial_velocity"].get<double>(), 1 / (std::exp(1.0) + 31) + 1 / (std::exp(4.0) + 31), 1e-15);
     EXPECT_EQ(run["heads_beta"], Json({1.0, 4.0}));
     EXPECT_FALSE(run.contains("beta"));
+    const Outcome negative = run_program("theory --heads-beta -1,4");
+    EXPECT_NE(negative.err.find("got --heads-beta -1"), std::string::npos) << negative.err;
     const Outcome both = run_program("theory --beta 1 --heads-beta 1,4");
     EXPECT_EQ(both.exit, 2);
     EXPECT_NE(both.err.find("--beta and --heads-beta together"), std::string::npos) << both.err;

@@ -5,13 +5,16 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/config.hpp"
 #include "core/safetensors.hpp"
 #include "dynamics/checkpoint.hpp"
 #include "dynamics/fusing.hpp"
 #include "dynamics/observables.hpp"
 #include "dynamics/run.hpp"
+#include "dynamics/run_folder.hpp"
 #include "dynamics/weights.hpp"
 #include "scheme/catalogue.hpp"
+#include "scheme/own_equation.hpp"
 
 namespace flyball::dynamics {
 namespace {
@@ -191,6 +194,31 @@ TEST(SettingFields, TheSmallestNumbersThatMakeSenseAreTaken) {
             field.parse("0", s);
             EXPECT_EQ(s.seed, 0U);
         }
+    }
+}
+
+// An equation before a scheme of the catalogue: what is written has to name the runs in the same order.
+TEST(RunFolders, KeepTheOrderOfTheirRuns) {
+    const std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("flyball-order-" + std::to_string(getpid()));
+    const std::vector<scheme::Scheme> schemes =
+        scheme::find_schemes({"norm(x + dt*f(x))", "pre-ln"}, {"mine=x + dt*f(x) | norm(x)"});
+    { const RunFolder folder(path, record::FolderUse::fresh, {Settings{}, schemes, false, ""}); }
+    std::vector<std::string> names;
+    std::vector<std::string> equations;
+    for (const ConfigEntry& entry : load_config(path / "config.toml")) {
+        if (entry.key == "simulate.scheme") {
+            names = entry.values;
+        } else if (entry.key == "simulate.equation") {
+            equations = entry.values;
+        }
+    }
+    std::filesystem::remove_all(path);
+    const std::vector<scheme::Scheme> again = scheme::find_schemes(names, equations);
+    ASSERT_EQ(again.size(), schemes.size());
+    for (std::size_t i = 0; i < schemes.size(); ++i) {
+        EXPECT_EQ(again[i].name, schemes[i].name);
+        EXPECT_EQ(again[i].program.text(), schemes[i].program.text());
     }
 }
 

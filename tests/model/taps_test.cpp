@@ -7,6 +7,7 @@
 
 #include "../core/support.hpp"
 #include "model/pass.hpp"
+#include "model/recorder.hpp"
 #include "scheme/catalogue.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
@@ -268,6 +269,38 @@ TEST(Edits, WhatCannotBeDoneIsRefused) {
     const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 1);
     EXPECT_ERROR(run(model, {}, {{4, Edit::What::block}}), "a block from 0 to 3");
     EXPECT_ERROR(run(model, {}, {{1, Edit::What::block, 0.5}}), "scale its two branches");
+}
+
+// Attention only feeds the FFN here: leaving it out is not leaving out a branch.
+TEST(Edits, OfABranchThatAddsNothingAreRefused) {
+    const Model<double> model = tiny_model<double>(tiny_architecture("m = attn(norm(x)); x = x + dt*ffn(m)"), 3);
+    Pass<double> pass(model, tiny_ids.size());
+    EXPECT_THROW(pass.edit({{1, Edit::What::attention, 0}}), Error);
+    EXPECT_NO_THROW(pass.edit({{1, Edit::What::feed_forward, 0}}));
+}
+
+TEST(Edits, WantAForwardPassBeforeTheWayBack) {
+    const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 3);
+    Pass<double> pass(model, tiny_ids.size(), Keep::everything);
+    Parameters<double> gradients(model.layout());
+    const std::vector<std::int32_t> targets = next_tokens(tiny_ids);
+    pass.forward(tiny_ids);
+    pass.edit({{1, Edit::What::block, 0}});
+    EXPECT_THROW(pass.loss_and_backward(targets, gradients), Error);
+    pass.forward(tiny_ids);
+    EXPECT_NO_THROW(pass.loss_and_backward(targets, gradients));
+}
+
+// Two sums take what attention gave: a tensor for one of them would be wrong.
+TEST(Recorder, RefusesWhatHasNoRoom) {
+    const auto record = [](const char* equation) {
+        const Model<float> model = tiny_model<float>(tiny_architecture(equation), 3);
+        Recorder recorder(model.architecture(), tiny_ids.size(), parse_recorded("branches", model.architecture()));
+        Pass<float> pass(model, tiny_ids.size());
+        pass.forward(tiny_ids, recorder.taps());
+    };
+    EXPECT_NO_THROW(record("x + dt*f(norm(x)) | norm(x)"));
+    EXPECT_THROW(record("o = f(norm(x)); y = x + 2*dt*o; x = y + norm(x + 3*dt*o) | norm(x)"), Error);
 }
 
 }  // namespace

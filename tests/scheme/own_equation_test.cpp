@@ -20,11 +20,13 @@ TEST(OwnEquation, AnythingButAStatementBeforeTheFirstEqualsSignIsAName) {
     EXPECT_EQ(split_name("mine=x = norm(x + dt*f(x))"), Split("mine", "x = norm(x + dt*f(x))"));
     EXPECT_EQ(split_name("mine=o = f(x); x = norm(x + dt*o)"), Split("mine", "o = f(x); x = norm(x + dt*o)"));
     EXPECT_EQ(split_name("mine=attn: x = x + dt*attn(x); ffn: x = x + dt*ffn(x)").first, "mine");
+    EXPECT_EQ(split_name("mine=depth == 1 ? x + dt*f(x) : norm(x + dt*f(x))").first, "mine");
     EXPECT_EQ(split_name("mine=depth <= 0.5 ? norm(x + dt*f(x)) : x + dt*f(x)").first, "mine");
     for (const char* text :
          {"norm(x + dt*f(x))", "x = norm(x + dt*f(x))", "o = f(x); x = norm(x + dt*o)", "x + dt*a*f(x) where a = 2",
           "attn: x = x + dt*attn(x); ffn: x = x + dt*ffn(x)", "depth <= 0.5 ? x + dt*f(x) : norm(x + dt*f(x))",
-          "y = depth <= 0.5 ? f(x) : x; x = norm(x + dt*y)", "2mine=norm(x)", "=norm(x)", "my block=norm(x)", ""}) {
+          "y = depth <= 0.5 ? f(x) : x; x = norm(x + dt*y)", "depth == 1 ? x + dt*f(x) : norm(x + dt*f(x))",
+          "o = depth == 1 ? f(x) : f(norm(x)); x = x + dt*o", "2mine=norm(x)", "=norm(x)", "my block=norm(x)", ""}) {
         EXPECT_EQ(split_name(text), Split("", text));
     }
 }
