@@ -1,5 +1,6 @@
 // Errors read alike, and each kind has its exit code.
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,6 +39,22 @@ TEST(Error, NamesSettingsAndEveryFrontEndSpellsThemItsWay) {
     const Error quoting(ErrorKind::usage, "x", flyball::quoted(setting("dt", "0")), "y");
     EXPECT_STREQ(quoting.what(), "[x] got '\\x1ddt\\x1f0', expected y.");
     EXPECT_EQ(quoting.sentence({"--", " "}), quoting.what());
+}
+
+// Characters of two, three and four bytes, cut at every place that a character can have.
+TEST(Quoted, NeverCutsACharacterInTwo) {
+    for (const std::string character : {"\u00e9", "\u20ac", "\U0001d6c2"}) {
+        for (std::size_t before = 0; before < 4; ++before) {
+            std::string text(before, 'a');
+            for (int i = 0; i < 60; ++i) {
+                text += character;
+            }
+            const std::string shown = flyball::quoted(text);
+            EXPECT_TRUE(is_utf8(shown)) << shown;
+            EXPECT_NE(shown.find("..."), std::string::npos);
+            EXPECT_GE(shown.size(), 80U - 3) << "as much as fits: " << shown;
+        }
+    }
 }
 
 }  // namespace

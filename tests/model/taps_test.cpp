@@ -48,8 +48,9 @@ const std::vector<std::string> everything = {"embed", "blocks.*.resid.*", "block
 
 // Between blocks, in an equation that only ever adds, the stream gains what the branches add.
 TEST(Taps, AStreamGainsWhatItsBranchesAdd) {
-    for (const std::string equation : {"x + dt*f(norm(x)) | norm(x)", "x + dt*norm(f(norm(x))) | norm(x)",
-                                       "x + a*dt*norm(f(x)) | norm(x) where ~a[d] = 0.3"}) {
+    for (const std::string equation :
+         {"x + dt*f(norm(x)) | norm(x)", "x + dt*norm(f(norm(x))) | norm(x)",
+          "x + a*dt*norm(f(x)) | norm(x) where ~a[d] = 0.3", "x + dt*norm(f(x) + g) | norm(x) where ~g[d] = 0.2"}) {
         for (const Keep keep : {Keep::nothing, Keep::inputs}) {
             Architecture a = tiny_architecture(equation);
             a.dt = 0.5;
@@ -301,6 +302,35 @@ TEST(Recorder, RefusesWhatHasNoRoom) {
     };
     EXPECT_NO_THROW(record("x + dt*f(norm(x)) | norm(x)"));
     EXPECT_THROW(record("o = f(norm(x)); y = x + 2*dt*o; x = y + norm(x + 3*dt*o) | norm(x)"), Error);
+}
+
+// A pass that is edited again does what a new one with the last edits does, forward and back.
+TEST(Edits, AgainReplaceThoseBefore) {
+    const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 9);
+    const std::vector<std::int32_t> targets = next_tokens(tiny_ids);
+    const std::vector<std::vector<Edit>> edits = {{},
+                                                  {{1, Edit::What::attention, 0.5}},
+                                                  {{1, Edit::What::attention, 0.25}},
+                                                  {{2, Edit::What::feed_forward, 0}},
+                                                  {}};
+    for (const Keep keep : {Keep::nothing, Keep::inputs, Keep::everything}) {
+        Pass<double> same(model, tiny_ids.size(), keep);
+        for (const std::vector<Edit>& now : edits) {
+            Pass<double> fresh(model, tiny_ids.size(), keep);
+            std::vector<std::vector<double>> results;
+            for (Pass<double>* pass : {&same, &fresh}) {
+                pass->edit(now);
+                pass->forward(tiny_ids);
+                results.push_back(pass->readout());
+                if (keep != Keep::nothing) {
+                    Parameters<double> gradients(model.layout());
+                    pass->loss_and_backward(targets, gradients);
+                    results.back().insert(results.back().end(), gradients.all().begin(), gradients.all().end());
+                }
+            }
+            EXPECT_EQ(results[0], results[1]);
+        }
+    }
 }
 
 }  // namespace

@@ -158,6 +158,26 @@ TEST(BoxSvg, HasQuartilesWhiskersAndOutliers) {
     EXPECT_EQ(matches(svg, "(h0)\" stroke-width=\"4\"").size(), 1U);
 }
 
+// Of many outliers some are drawn, and always the farthest.
+TEST(BoxSvg, DrawsTheFarthestOfManyOutliers) {
+    const auto farthest = [](std::size_t count) {
+        std::vector<double> values(4000, 0.0);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            values[i] = static_cast<double>(i % 100) / 100;
+        }
+        for (std::size_t i = 1; i <= count; ++i) {
+            values.push_back(10 + 10 * static_cast<double>(i) / static_cast<double>(count));
+        }
+        double x = 0;
+        for (const std::string& place : matches(to_svg(boxes(values)), "M([0-9.]+) [0-9.]+h0")) {
+            x = std::max(x, std::stod(place));
+        }
+        return x;
+    };
+    EXPECT_GT(farthest(1), 100);
+    EXPECT_NEAR(farthest(450), farthest(1), 0.2);
+}
+
 TEST(BoxSvg, CallsOutlierWhatLiesBeyondOneAndAHalfBoxes) {
     // Quartiles of 0, 10, 20, 30, 40 and one more value y >= 40: 12.5 and 37.5, so that the box is 25 long and ends of
     // whiskers reach to 75.

@@ -47,6 +47,22 @@ TEST(Scalars, HaveTheValuesOfTheirFunctions) {
     }
 }
 
+// One number a channel, in the base or in the exponent.
+TEST(Scalars, PowersOfChannelsAreChannels) {
+    for (const auto& [power, value] : {std::pair{"2^g", std::vector<double>{2, 8}}, {"g^2", {1, 9}}}) {
+        const Program program = Program::parse("x + " + std::string(power) + "*f(x) where ~g[d] = 1");
+        RowStep<double> step(program, SubLayers::attention_only, 1, 2);
+        State<double> state = State<double>::start(program, 1, 2, {1, 1});
+        BlockParameters<double> parameters;
+        parameters.learned = {{1.0, 3.0}};
+        step.layer(
+            Environment::layer(1, 4, 0.5, 1, 2), state,
+            [](SubLayer, const double* in, double* out) { std::copy_n(in, 2, out); }, parameters);
+        EXPECT_NEAR(state.streams[0][0], 1 + value[0], 1e-14) << power;
+        EXPECT_NEAR(state.streams[0][1], 1 + value[1], 1e-14) << power;
+    }
+}
+
 // With f = 0 the velocity of g(dt) x, g(0) = 1, is g'(0) x.
 double slope_of(const std::string& factor) {
     const Program program = Program::parse("x*(" + factor + ") + dt*f(x)");

@@ -23,6 +23,8 @@ TEST(Switches, AreTheLastTimesBeforeAComparisonFlips) {
     EXPECT_EQ(switches("x + dt*f(x)*(t > 2 ? 1 : 3)", 4), std::vector<double>{2.0});
     EXPECT_EQ(switches("x + dt*f(x)*(t > 2 ? (t > 3.25 ? 4 : 1) : 3)", 4), (std::vector<double>{2.0, 3.25}));
     EXPECT_EQ(switches("x + dt*f(x)*(t > 9 ? 1 : 3)", 4), std::vector<double>{});
+    // Two that are near each other: a hundredth of the depth apart.
+    EXPECT_EQ(switches("x + dt*f(x)*(t > 2 ? (t > 2.03125 ? 3 : 1) : 3)", 4), (std::vector<double>{2.0, 2.03125}));
 }
 
 TEST(Switches, AtTimeZeroAreNone) {

@@ -55,5 +55,25 @@ TEST(EncodeAtMost, CutsTheTextAndNotWhatStandsAroundIt) {
     EXPECT_NE(message_of([&] { (void)tokenizer.encode_at_most(1, "one"); }), "");
 }
 
+// A decoder that does not say whether it cleans up does: no space before a full stop, n't joined to its word.
+TEST(WordPieceDecoder, CleansUpUnlessToldNotTo) {
+    const auto decoded = [](const Json& switches) {
+        Json decoder = {{"type", "WordPiece"}, {"prefix", "##"}};
+        decoder.update(switches);
+        const Json json = {{"pre_tokenizer", {{"type", "Whitespace"}}},
+                           {"decoder", decoder},
+                           {"model",
+                            {{"type", "WordPiece"},
+                             {"unk_token", "[UNK]"},
+                             {"continuing_subword_prefix", "##"},
+                             {"max_input_chars_per_word", 100},
+                             {"vocab", {{"[UNK]", 0}, {"well", 1}, {"##s", 2}, {".", 3}, {",", 4}}}}}};
+        return Tokenizer::parse(dump_json(json), "the file").decode(Ids{1, 2, 4, 1, 3});
+    };
+    EXPECT_EQ(decoded(Json::object()), "wells, well.");
+    EXPECT_EQ(decoded({{"cleanup", true}}), "wells, well.");
+    EXPECT_EQ(decoded({{"cleanup", false}}), "wells , well .");
+}
+
 }  // namespace
 }  // namespace flyball::tokenizer::test

@@ -58,7 +58,7 @@ KNOWN = [
     ("own-equation-in-a-colour-of-the-catalogue", "src/scheme/own_equation.cpp",
      '"#960f00"', '"#3ca951"'),
     ("x-is-taken-for-a-name", "src/scheme/own_equation.cpp",
-     "if (!is_name || name == \"x\") {", "if (!is_name) {"),
+     "if (!is_name || name == \"x\" || compares) {", "if (!is_name || compares) {"),
     ("labels-cut-off-where-equations-differ", "src/scheme/own_equation.cpp",
      "last < first ? 0 : last - first < room - 4 ? first : last;", "0;"),
     ("two-equations-of-one-name", "src/scheme/own_equation.cpp",
