@@ -3,6 +3,7 @@
 
 #include "core/error.hpp"
 #include "support.hpp"
+#include "theory/prediction.hpp"
 
 namespace flyball::theory::test {
 namespace {
@@ -268,6 +269,20 @@ TEST(Solve, TheDimensionOfAnEquationIsTheOneThatIsSet) {
     settings.dim.reset();  // as many as tokens
     EXPECT_NEAR(at(equation("norm(x + dt*f(x)*sqrt(d)/4)"), settings, 0.5).gamma,
                 at(equation("norm(x + dt*f(x))"), settings, 0.5).gamma, 1e-12);
+}
+
+TEST(PredictionDocument, EveryRunHasItsOwnBeta) {
+    std::vector<Prediction> runs;
+    for (const double beta : {1.0, 4.0}) {
+        runs.push_back(predict(scheme::find_scheme("post-ln"), with(8, beta), {0, 1}, {0.5}));
+    }
+    const Json rows = document(runs, {0.5})["runs"];
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0]["beta"], 1.0);
+    EXPECT_EQ(rows[1]["beta"], 4.0);
+    // 2/(e^beta + n - 1)
+    EXPECT_NEAR(rows[0]["initial_velocity"].get<double>(), 2 / (std::exp(1) + 7), 1e-12);
+    EXPECT_NEAR(rows[1]["initial_velocity"].get<double>(), 2 / (std::exp(4) + 7), 1e-12);
 }
 
 }  // namespace
