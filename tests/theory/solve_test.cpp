@@ -280,6 +280,9 @@ TEST(PredictionDocument, EveryRunHasItsOwnBeta) {
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0]["beta"], 1.0);
     EXPECT_EQ(rows[1]["beta"], 4.0);
+    // By mpmath.quad.
+    EXPECT_NEAR(rows[0]["log_consensus_constant"].get<double>(), 0.4273242974908409, 1e-12);
+    EXPECT_NEAR(rows[1]["log_consensus_constant"].get<double>(), 7.745078521045016, 1e-11);
     // 2/(e^beta + n - 1)
     EXPECT_NEAR(rows[0]["initial_velocity"].get<double>(), 2 / (std::exp(1) + 7), 1e-12);
     EXPECT_NEAR(rows[1]["initial_velocity"].get<double>(), 2 / (std::exp(4) + 7), 1e-12);
