@@ -283,6 +283,9 @@ TEST(PredictionDocument, EveryRunHasItsOwnBeta) {
     // By mpmath.quad.
     EXPECT_NEAR(rows[0]["log_consensus_constant"].get<double>(), 0.4273242974908409, 1e-12);
     EXPECT_NEAR(rows[1]["log_consensus_constant"].get<double>(), 7.745078521045016, 1e-11);
+    // C = 2 n K: log 16 more.
+    EXPECT_NEAR(rows[0]["terminal"]["log_constant"].get<double>(), 3.1999130197306218, 1e-7);
+    EXPECT_NEAR(rows[0]["terminal"]["constant"].get<double>(), 24.530396, 1e-4);
     // 2/(e^beta + n - 1)
     EXPECT_NEAR(rows[0]["initial_velocity"].get<double>(), 2 / (std::exp(1) + 7), 1e-12);
     EXPECT_NEAR(rows[1]["initial_velocity"].get<double>(), 2 / (std::exp(4) + 7), 1e-12);
