@@ -271,6 +271,13 @@ TEST(Solve, TheDimensionOfAnEquationIsTheOneThatIsSet) {
                 at(equation("norm(x + dt*f(x))"), settings, 0.5).gamma, 1e-12);
 }
 
+// x0 is the start itself, of length r0.
+TEST(Solve, TheEmbeddingHasTheLengthOfTheStart) {
+    const Settings settings = with(8, 1, 3);
+    EXPECT_NEAR(at(equation("x + dt*f(norm(x)) + dt*0.5*x0 | norm(x)"), settings, 1).gamma,
+                at(equation("x + dt*f(norm(x)) + dt*0.5*3*unit(x0) | norm(x)"), settings, 1).gamma, 1e-12);
+}
+
 TEST(PredictionDocument, EveryRunHasItsOwnBeta) {
     std::vector<Prediction> runs;
     for (const double beta : {1.0, 4.0}) {
