@@ -13,7 +13,6 @@ namespace flyball::dynamics {
 
 using scheme::Environment;
 using scheme::SubLayer;
-using scheme::SubLayers;
 
 namespace {
 

@@ -72,7 +72,7 @@ std::string difference(const std::string& text, const std::vector<std::string>& 
 }  // namespace
 
 std::pair<std::string, std::string> split_name(std::string_view text) {
-    const std::pair<std::string, std::string> none = {"", std::string(text)};
+    std::pair<std::string, std::string> none = {"", std::string(text)};
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) {
         return none;
