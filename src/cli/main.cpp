@@ -203,6 +203,7 @@ int no_memory() noexcept {
 
 int guarded(int count, char** values) {
     try {
+        choose_blas_core();
         const ExitCode code = run({values + std::min(1, count), values + count});
         flush_out();
         return static_cast<int>(code);
@@ -235,6 +236,5 @@ int guarded(int count, char** values) {
 int main(int count, char** values) {
     std::set_terminate(flyball::cli::on_terminate);
     flyball::cli::settle_in();
-    flyball::choose_blas_core();
     return flyball::cli::guarded(count, values);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <new>
 
 #include "core/blas.hpp"
 
@@ -56,7 +57,9 @@ void choose_blas_core() {
     if (better.empty() || forget == nullptr || choose == nullptr) {
         return;
     }
-    setenv("OPENBLAS_CORETYPE", better.c_str(), 1);
+    if (setenv("OPENBLAS_CORETYPE", better.c_str(), 1) != 0) {
+        throw std::bad_alloc();  // with other kernels the results would have other bits than the next run's
+    }
     forget();
     choose();
     unsetenv("OPENBLAS_CORETYPE");  // programs that we start choose for themselves

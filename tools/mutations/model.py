@@ -129,7 +129,7 @@ KNOWN = [
     ("trained-equation-ignored", "src/model/initialise.cpp",
      "as_listed && !recipe.training.equation.empty()", "false"),
     ("user-of-a-scheme-taken-for-the-scheme", "src/model/initialise.cpp",
-     "if (recipe.attention_norm_user.empty()) {", "{"),
+     "if (recipe.attention_norm_user.empty() && recipe.attention_norm.any()) {", "{"),
 ]
 
 # Written by someone who had not seen the tests.
