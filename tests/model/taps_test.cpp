@@ -1,11 +1,14 @@
 // What taps show beside the stream x, and what edits change: against equations written out.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 
 #include "../core/support.hpp"
+#include "core/safetensors.hpp"
 #include "model/pass.hpp"
 #include "model/recorder.hpp"
 #include "scheme/catalogue.hpp"
@@ -330,6 +333,89 @@ TEST(Edits, AgainReplaceThoseBefore) {
             }
             EXPECT_EQ(results[0], results[1]);
         }
+    }
+}
+
+// The first block is given the same queries and keys whatever becomes of their scores.
+TEST(Taps, ScoresDoNotDependOnTheKindOfAttention) {
+    std::map<std::string, std::vector<double>> scores;
+    for (const std::string& name : attention::kind_names()) {
+        Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+        a.attention_kind = attention::kind_from_name(name);
+        Taps<double> taps;
+        taps.add("blocks.0.attn.scores", [&](const TapView<double>& view) {
+            for (std::size_t i = 0; view.head == 1 && i < view.rows; ++i) {
+                for (std::size_t k = 0; k < view.columns; ++k) {
+                    scores[name].push_back(std::isfinite(view.row(i)[k]) ? view.row(i)[k] : 0);
+                }
+            }
+        });
+        const Model<double> model = tiny_model<double>(a, 8);
+        Pass<double>(model, tiny_ids.size()).forward(tiny_ids, taps);
+    }
+    for (const auto& [name, values] : scores) {
+        EXPECT_LE(distance(values, scores.at("softmax")), 1e-12) << name;
+    }
+}
+
+// A vocabulary so large that logits come sixteen rows at a time.
+TEST(Taps, LogitsSayWhichRowsTheyAreOf) {
+    Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+    a.layers = 1;
+    a.vocab = (std::size_t{1} << 20U) + 1;
+    a.positions = 20;
+    const Model<float> model = tiny_model<float>(a, 2);
+    const std::vector<std::int32_t> ids(20, 5);
+    Pass<float> pass(model, ids.size());
+    pass.forward(ids);
+    std::vector<std::size_t> first;
+    Taps<float> taps;
+    taps.add("logits", [&](const TapView<float>& view) { first.push_back(view.first_row); });
+    pass.loss(next_tokens(ids), taps);
+    EXPECT_EQ(first, (std::vector<std::size_t>{0, 16}));
+}
+
+// A block that passes its streams on passes their gradients back.
+TEST(Edits, ABlockLeftOutShowsTheGradientThatPassesIt) {
+    const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 4);
+    Pass<double> pass(model, tiny_ids.size(), Keep::everything);
+    pass.edit({{2, Edit::What::block, 0}});
+    pass.forward(tiny_ids);
+    std::map<std::size_t, std::vector<double>> seen;
+    Taps<double> taps;
+    taps.add("blocks.*.grad", [&](const TapView<double>& view) {
+        seen[view.layer].assign(view.data, view.data + view.rows * view.columns);
+    });
+    Parameters<double> gradients(model.layout());
+    pass.loss_and_backward(next_tokens(tiny_ids), gradients, 1, taps);
+    ASSERT_EQ(seen.size(), 4U);
+    EXPECT_EQ(seen.at(1), seen.at(2));
+    EXPECT_NE(seen.at(2), seen.at(3));
+}
+
+// Of a window's later rows only the columns that it leaves are sent; they belong where the window is.
+TEST(Recorder, PutsWindowsWhereTheyBelong) {
+    Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    a.positions = 300;
+    const Model<float> model = tiny_model<float>(a, 3);
+    const std::size_t n = 300;
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < n; ++i) {
+        ids.push_back(static_cast<std::int32_t>(i % 11));
+    }
+    Recorder recorder(a, n, parse_recorded("attention", a));
+    Pass<float>(model, n).forward(ids, recorder.taps());
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("flyball-windows-" + std::to_string(getpid()) + ".safetensors");
+    recorder.save(file);
+    const std::vector<float> weights = SafeTensors::open(file).read<float>("attention.1");
+    std::filesystem::remove(file);
+    for (std::size_t i = 0; i < n; ++i) {
+        double inside = 0;
+        for (std::size_t k = i < 2 ? 0 : i - 2; k <= i; ++k) {
+            inside += static_cast<double>(weights[i * n + k]);
+        }
+        ASSERT_NEAR(inside, 1, 1e-5) << "row " << i << " of a window of three";
     }
 }
 
