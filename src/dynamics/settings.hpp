@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/setting_field.hpp"
+
 namespace flyball::dynamics {
 
 enum class StartKind { symmetric, uniform, gaussian, cone };
@@ -73,18 +75,7 @@ struct Settings {
     double final_time() const { return layers ? static_cast<double>(*layers) * step() : time; }
 };
 
-struct SettingField {
-    const char* key;   // the flag without its dashes, and the key in files
-    const char* type;  // what stands for the value in help: "N", "EVENT"; empty for a switch
-    const char* help;
-    // As a user would type it, in the shortest form that is read back equal; nothing where it is not set or does not
-    // matter to this run. A switch says "true" or "false".
-    std::optional<std::string> (*text)(const Settings&);
-    void (*parse)(const std::string& text, Settings&);  // Error(usage) with a sentence when it cannot be read
-
-    bool is_switch() const { return *type == '\0'; }
-};
-
+using SettingField = flyball::SettingField<Settings>;
 const std::vector<SettingField>& setting_fields();
 
 // What follows from the rest where it was not said (the dimension: 32, or the tokens of a symmetric start).

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
-#include "core/suggest.hpp"
+#include "core/setting_field.hpp"
 #include "dynamics/sample.hpp"
 #include "dynamics/settings.hpp"
 
@@ -17,33 +17,23 @@ namespace {
 
 using Text = std::optional<std::string>;
 
+const SettingReader reader("dynamics.settings");
+
 [[noreturn]] void fail(std::string_view got, std::string_view expected, std::string_view hint = {}) {
-    throw Error(ErrorKind::usage, "dynamics.settings", got, expected, hint);
+    reader.fail(got, expected, hint);
 }
-
-// ---- names
-
-template <class Value>
-using Names = std::vector<std::pair<const char*, Value>>;
-
-template <class Value>
-Value value_named(const std::string& text, std::string_view what, const Names<Value>& table) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : table) {
-        if (name == text) {
-            return value;
-        }
-        names.emplace_back(name);
-    }
-    const std::string near = nearest(text, names);
-    fail(fmt::format("the unknown {} {}", what, flyball::quoted(text)),
-         fmt::format("one of {}", fmt::join(names, ", ")), near.empty() ? "" : fmt::format("did you mean {}?", near));
+std::uint64_t whole(const std::string& text, const char* key, std::uint64_t least) {
+    return reader.whole(text, key, least);
+}
+double real(const std::string& text, const char* key) {
+    return reader.real(text, key);
+}
+bool truth(const std::string& text, const char* key) {
+    return reader.truth(text, key);
 }
 
 template <class Value>
-const char* name_of(Value value, const Names<Value>& table) {
-    return std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.second == value; })->first;
-}
+using Names = NamedValues<Value>;
 
 const Names<StartKind> starts = {{"symmetric", StartKind::symmetric},
                                  {"uniform", StartKind::uniform},
@@ -60,36 +50,6 @@ const Names<Method> methods = {{"auto", Method::automatic},
                                {"rk4", Method::rk4}};
 const Names<Precision> precisions = {{"f64", Precision::f64}, {"f32", Precision::f32}};
 const Names<bool> masks = {{"none", false}, {"causal", true}};
-
-// ---- numbers
-
-double number_in(std::string_view text, std::string_view shown, std::string_view expected) {
-    const auto value = parse_double(text);
-    if (!value) {
-        fail(shown, expected);
-    }
-    return *value;
-}
-
-// Whole numbers are written out ("1000000"); "1e6" is read too.
-std::uint64_t whole(const std::string& text, const char* key, std::uint64_t least) {
-    const auto value = parse_whole(text);
-    if (!value || *value < least) {
-        fail(setting(key, flyball::quoted(text)), fmt::format("a whole number, {} or more", least));
-    }
-    return *value;
-}
-
-double real(const std::string& text, const char* key) {
-    return number_in(text, setting(key, flyball::quoted(text)), "a finite number");
-}
-
-bool truth(const std::string& text, const char* key) {
-    if (text != "true" && text != "false") {
-        fail(setting(key, flyball::quoted(text)), "true or false");
-    }
-    return text == "true";
-}
 
 // ---- weights: KIND, KIND:GAIN, KIND:q=GAIN,o=identity, or a file
 
@@ -143,11 +103,11 @@ Text on(bool value) {
 void parse_start(const std::string& text, Settings& settings) {
     if (text.rfind("cone:", 0) == 0) {
         settings.start = StartKind::cone;
-        settings.cone_delta = number_in(std::string_view(text).substr(5), flyball::quoted(text),
+        settings.cone_delta = reader.number_in(std::string_view(text).substr(5), flyball::quoted(text),
                                         "cone: followed by a number, for example cone:0.01");
         return;
     }
-    settings.start = value_named(text, "start", starts);
+    settings.start = reader.named(text, "start", starts);
     if (settings.start == StartKind::cone) {
         fail("a cone without its size", "cone:DELTA, for example cone:0.01");
     }
@@ -159,13 +119,13 @@ void parse_weights(const std::string& text, Settings& settings) {
         text.rfind("kaiming", 0) == 0 || text.rfind("gaussian", 0) == 0 || text.rfind("orthogonal", 0) == 0;
     settings.gains = {};
     if (colon != std::string::npos && random) {
-        settings.weights = value_named(text.substr(0, colon), "weights", weight_kinds);
+        settings.weights = reader.named(text.substr(0, colon), "weights", weight_kinds);
         parse_gains(text.substr(colon + 1), text, settings.gains);
     } else if (text.find('.') != std::string::npos || text.find('/') != std::string::npos) {
         settings.weights = WeightKind::file;
         settings.weight_file = text;
     } else {
-        settings.weights = value_named(text, "weights", weight_kinds);
+        settings.weights = reader.named(text, "weights", weight_kinds);
     }
 }
 
@@ -193,12 +153,12 @@ Until parse_until(const std::string& text) {
     Until until;
     until.observable = event_field(text.substr(0, at)).name;
     until.above = text[at] == '>';
-    until.level = number_in(std::string_view(text).substr(at + 1), setting("until", flyball::quoted(text)), expected);
+    until.level = reader.number_in(std::string_view(text).substr(at + 1), setting("until", flyball::quoted(text)), expected);
     return until;
 }
 
 Method parse_method(const std::string& text) {
-    return value_named(text, "method", methods);
+    return reader.named(text, "method", methods);
 }
 
 const char* name(Method method) {
@@ -219,7 +179,7 @@ const std::vector<SettingField>& setting_fields() {
         {"heads", "H", "attention heads", [](const S& s) -> Text { return std::to_string(s.heads); },
          [](T text, S& s) { s.heads = whole(text, "heads", 1); }},
         {"mask", "NAME", "none or causal", [](const S& s) -> Text { return name_of(s.causal, masks); },
-         [](T text, S& s) { s.causal = value_named(text, "mask", masks); }},
+         [](T text, S& s) { s.causal = reader.named(text, "mask", masks); }},
         {"weights", "TEXT",
          "identity, gaussian, kaiming[:G], orthogonal or a safetensors FILE; gains one by one as "
          "kaiming:q=G,k=G,v=G,o=identity",
@@ -264,7 +224,7 @@ const std::vector<SettingField>& setting_fields() {
          [](T text, S& s) { s.until = parse_until(text); }},
         {"precision", "NAME", "f64 or f32 (attention in float)",
          [](const S& s) -> Text { return name_of(s.precision, precisions); },
-         [](T text, S& s) { s.precision = value_named(text, "precision", precisions); }},
+         [](T text, S& s) { s.precision = reader.named(text, "precision", precisions); }},
         {"kernel", "NAME", "force an attention kernel", [](const S& s) -> Text { return s.kernel; },
          [](T text, S& s) { s.kernel = text; }},
         {"seed", "N", "seed of everything random", [](const S& s) -> Text { return std::to_string(s.seed); },

@@ -36,6 +36,7 @@ class Model {
     }
     // Null for a model that was loaded.
     Parameters<Real>* parameters() { return own_.get(); }
+    const Parameters<Real>* parameters() const { return own_.get(); }
 
   private:
     template <class Other>

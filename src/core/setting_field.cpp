@@ -1,0 +1,49 @@
+#include "core/setting_field.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "core/suggest.hpp"
+
+namespace flyball {
+
+void SettingReader::fail(std::string_view got, std::string_view expected, std::string_view hint) const {
+    throw Error(ErrorKind::usage, where_, got, expected, hint);
+}
+
+void SettingReader::fail_name(const std::string& text, std::string_view what,
+                              const std::vector<std::string>& names) const {
+    const std::string near = nearest(text, names);
+    fail(fmt::format("the unknown {} {}", what, flyball::quoted(text)),
+         fmt::format("one of {}", fmt::join(names, ", ")), near.empty() ? "" : fmt::format("did you mean {}?", near));
+}
+
+double SettingReader::number_in(std::string_view text, std::string_view shown, std::string_view expected) const {
+    const auto value = parse_double(text);
+    if (!value) {
+        fail(shown, expected);
+    }
+    return *value;
+}
+
+std::uint64_t SettingReader::whole(const std::string& text, const char* key, std::uint64_t least) const {
+    const auto value = parse_whole(text);
+    if (!value || *value < least) {
+        fail(setting(key, flyball::quoted(text)), fmt::format("a whole number, {} or more", least));
+    }
+    return *value;
+}
+
+double SettingReader::real(const std::string& text, const char* key) const {
+    return number_in(text, setting(key, flyball::quoted(text)), "a finite number");
+}
+
+bool SettingReader::truth(const std::string& text, const char* key) const {
+    if (text != "true" && text != "false") {
+        fail(setting(key, flyball::quoted(text)), "true or false");
+    }
+    return text == "true";
+}
+
+}  // namespace flyball

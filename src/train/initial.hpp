@@ -1,0 +1,35 @@
+// The model that a run begins with: sizes from the settings, wiring and start from the scheme, or the numbers of a
+// checkpoint under the scheme's equation.
+//
+// `init` replaces parts of the scheme's own start: KEY=EXPR, with commas between them, where EXPR is an expression of
+// the equation's language in L, d, depth and t, and KEY one of
+//
+//     embedding query key value output ffn-in ffn-out head      the standard deviation of that matrix
+//     residual                                                  output and ffn-out together
+//     matrices                                                  all matrices of the blocks
+//     gains                                                     what the gains of every norm start at
+//     gain.K                                                    those of the K-th norm of a block, in the order in which
+//                                                               the block evaluates them, from 1 (Peri-LN: 1 is inside,
+//                                                               2 outside, 3 and 4 the same of the FFN)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/model.hpp"
+#include "scheme/catalogue.hpp"
+#include "train/settings.hpp"
+
+namespace flyball::train {
+
+struct Initial {
+    model::Model<float> model;
+    std::vector<std::string> notes;  // what a reader of the results should know, one sentence each
+};
+
+// The architecture that the settings and the scheme mean, for a vocabulary of this size.
+model::Architecture architecture_of(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
+
+Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
+
+}  // namespace flyball::train

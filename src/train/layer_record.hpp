@@ -1,0 +1,47 @@
+// What is recorded of one block in training. `layer_fields()` is the one list of its quantities: metrics.jsonl,
+// TensorBoard's files and figures walk it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+
+namespace flyball::train {
+
+struct MatrixRecord {
+    std::string name;     // its place in the block: qkv (or query, key, value), output, ffn_in (or ffn_gate, ffn_up), ffn_out
+    double gradient = 0;  // length of the loss's gradient
+    double update = 0;    // length of the step's change, over that of the matrix
+};
+
+// Of the stream x after block `layer`; in the first record of a run, block 0 is the first one.
+struct LayerRecord {
+    double norm = 0;            // mean length of a row
+    double mean_abs = 0;        // measure/moments.hpp
+    double entry_variance = 0;
+    double data_variance = 0;
+    double attention_norm = 0;  // mean length of what attention adds, as the equation adds it
+    double attention_ratio = 0; // the same over the mean length of the stream on entry to the block
+    double ffn_norm = 0;
+    double ffn_ratio = 0;
+    double gradient = 0;         // length of the loss's gradient with respect to the stream
+    double entropy = 0;          // mean over rows and heads of -sum p log p of attention, in nats
+    double largest_logit = 0;    // the largest score of any head
+    double angle = 0;            // by which the block turns the stream, mean over rows, in radians
+    double angle_predicted = 0;  // model/predicted_angle.hpp
+    double angle_ratio = 0;      // measured / predicted
+    std::vector<MatrixRecord> matrices;
+};
+
+struct LayerField {
+    const char* name;   // in files
+    const char* title;  // on the axis of a figure
+    double LayerRecord::*value;
+    bool is_logarithmic = false;  // on the axis of a figure
+};
+const std::vector<LayerField>& layer_fields();
+
+Json to_json(const LayerRecord& record);
+
+}  // namespace flyball::train
