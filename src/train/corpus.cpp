@@ -1,0 +1,227 @@
+#include "train/corpus.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "record/sealed.hpp"
+
+namespace flyball::train {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view where = "train.corpus";
+constexpr std::size_t most_tokens = std::size_t{1} << 32U;
+
+// 1003854 is "1,003,854".
+std::string grouped(std::size_t number) {
+    std::string digits = fmt::format("{}", number);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) {
+        digits.insert(at - 3, 1, ',');
+    }
+    return digits;
+}
+
+// How many of `count` tokens are trained on: rounded down, as nanoGPT's prepare.py does it.
+std::size_t training_part(std::size_t count, double validation_share) {
+    return std::min(count, static_cast<std::size_t>(static_cast<double>(count) * (1 - validation_share)));
+}
+
+void split(Corpus& corpus, std::vector<Token> tokens, double validation_share) {
+    const auto cut = static_cast<std::ptrdiff_t>(training_part(tokens.size(), validation_share));
+    corpus.validation.assign(tokens.begin() + cut, tokens.end());
+    tokens.resize(static_cast<std::size_t>(cut));
+    corpus.train = std::move(tokens);
+}
+
+// The fewest tokens whose two parts both have `least`.
+std::size_t fewest(std::size_t least, double validation_share) {
+    const double smaller = std::min(validation_share, 1 - validation_share);
+    auto count = static_cast<std::size_t>(static_cast<double>(least) / smaller);
+    count -= std::min<std::size_t>(count, 2);
+    while (training_part(count, validation_share) < least || count - training_part(count, validation_share) < least) {
+        ++count;
+    }
+    return count;
+}
+
+// `unit` is what a token is called, `two_files` whether the parts come from one file each.
+void expect_long_enough(const Corpus& corpus, const CorpusSettings& settings, std::string_view what,
+                        std::string_view unit, bool two_files) {
+    const std::size_t least = settings.context + 1;
+    if (corpus.train.size() >= least && corpus.validation.size() >= least) {
+        return;
+    }
+    const std::string both = fmt::format("{} in each part, one more than {}", grouped(least),
+                                         setting("context", fmt::format("{}", settings.context)));
+    throw Error(ErrorKind::input, where,
+                fmt::format("{} with {} {}, {} of them to train on and {} to validate", what,
+                            grouped(corpus.train.size() + corpus.validation.size()), unit, grouped(corpus.train.size()),
+                            grouped(corpus.validation.size())),
+                two_files ? fmt::format("at least {}", both)
+                          : fmt::format("at least {} {}, so that there are {}",
+                                        grouped(fewest(least, settings.validation_share)), unit, both),
+                "take a longer text or a smaller context");
+}
+
+std::string sentence(const Corpus& corpus, std::string_view what) {
+    return fmt::format("{}: {} to train on and {} to validate", what, grouped(corpus.train.size()),
+                       grouped(corpus.validation.size()));
+}
+
+std::string read_data(const std::string& path, std::size_t most_bytes) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+        throw Error(ErrorKind::input, where, fmt::format("the folder {}", flyball::quoted(path)),
+                    "a text file, a .bin file or synthetic",
+                    fs::exists(fs::path(path) / "train.bin", ignored)
+                        ? fmt::format("name the file {}", flyball::quoted((fs::path(path) / "train.bin").string()))
+                        : "name a file in it");
+    }
+    std::string contents = read_regular_file(path, most_bytes);
+    if (contents.empty()) {
+        throw Error(ErrorKind::input, where, fmt::format("the empty file {}", flyball::quoted(path)),
+                    "a file with text");
+    }
+    return contents;
+}
+
+std::vector<Token> read_bin(const std::string& path) {
+    const std::string contents = read_data(path, 2 * most_tokens);
+    if (contents.size() % 2 != 0) {
+        throw Error(ErrorKind::input, where,
+                    fmt::format("{} with {} bytes, an odd number", flyball::quoted(path), grouped(contents.size())),
+                    "ids of two bytes each (uint16, little endian), as nanoGPT's prepare.py writes them",
+                    "a file that is not of this kind needs another ending than .bin");
+    }
+    std::vector<Token> tokens(contents.size() / 2);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        tokens[i] = static_cast<Token>(static_cast<unsigned char>(contents[2 * i]) |
+                                       static_cast<unsigned char>(contents[2 * i + 1]) << 8U);
+    }
+    return tokens;
+}
+
+void expect_in_vocabulary(const std::vector<Token>& tokens, std::size_t vocab, const std::string& path) {
+    const auto wrong =
+        std::find_if(tokens.begin(), tokens.end(), [&](Token id) { return static_cast<std::size_t>(id) >= vocab; });
+    if (wrong != tokens.end()) {
+        throw Error(ErrorKind::input, where,
+                    fmt::format("the id {} at place {} of {}", *wrong, wrong - tokens.begin(), flyball::quoted(path)),
+                    fmt::format("ids below {}, the size of the tokenizer's vocabulary", vocab),
+                    "name the tokenizer that the file was made with");
+    }
+}
+
+Corpus bin_corpus(const CorpusSettings& settings) {
+    Corpus corpus;
+    std::vector<Token> tokens = read_bin(settings.data);
+    std::vector<Token> second;
+    const fs::path beside = fs::path(settings.data).parent_path() / "val.bin";
+    std::error_code ignored;
+    const bool two = fs::path(settings.data).filename() == "train.bin" && fs::exists(beside, ignored);
+    if (two) {
+        second = read_bin(beside.string());
+    }
+    if (settings.tokenizer.empty()) {
+        Token largest = 0;
+        for (const std::vector<Token>* const part : {&tokens, &second}) {
+            largest =
+                std::accumulate(part->begin(), part->end(), largest, [](Token a, Token b) { return std::max(a, b); });
+        }
+        corpus.vocab = static_cast<std::size_t>(largest) + 1;
+    } else {
+        Encoded known = read_tokenizer(settings.tokenizer);
+        expect_in_vocabulary(tokens, known.vocab, settings.data);
+        expect_in_vocabulary(second, known.vocab, beside.string());
+        corpus.vocab = known.vocab;
+        corpus.tokenizer = std::move(known.files);
+    }
+    std::string what = fmt::format("tokens of {}", flyball::quoted(settings.data));
+    if (two) {
+        corpus.train = std::move(tokens);
+        corpus.validation = std::move(second);
+        what += fmt::format(" and {}", flyball::quoted(beside.string()));
+    } else {
+        split(corpus, std::move(tokens), settings.validation_share);
+    }
+    expect_long_enough(corpus, settings, flyball::quoted(settings.data), "tokens", two);
+    corpus.description = sentence(corpus, what);
+    return corpus;
+}
+
+Corpus text_corpus(const CorpusSettings& settings) {
+    const EncodingKind kind = settings.tokenizer.empty() ? parse_encoding(settings.encoding) : EncodingKind::tokenizer;
+    const std::string what = flyball::quoted(settings.data);
+    const std::string text = read_data(settings.data, most_tokens);
+    Encoded encoded;
+    std::string_view unit;
+    switch (kind) {
+        case EncodingKind::bytes:
+            encoded = encode_bytes(text);
+            unit = "bytes";
+            break;
+        case EncodingKind::chars:
+            encoded = encode_chars(text, what);
+            unit = "characters";
+            break;
+        case EncodingKind::tokenizer:
+            encoded = encode_with(settings.tokenizer, text, what);
+            unit = "tokens";
+            break;
+    }
+    Corpus corpus;
+    corpus.vocab = encoded.vocab;
+    corpus.tokenizer = std::move(encoded.files);
+    split(corpus, std::move(encoded.tokens), settings.validation_share);
+    expect_long_enough(corpus, settings, what, unit, false);
+    corpus.description = sentence(corpus, fmt::format("{} of {}", unit, what));
+    return corpus;
+}
+
+std::string checksum_of(const Corpus& corpus) {
+    std::string text = fmt::format("{} {} {}", corpus.vocab, record::checksum(std::as_bytes(std::span(corpus.train))),
+                                   record::checksum(std::as_bytes(std::span(corpus.validation))));
+    for (const TokenizerFile& file : corpus.tokenizer) {
+        text += fmt::format(" {} {}", file.name, record::checksum(std::string_view(file.contents)));
+    }
+    return record::checksum(std::string_view(text));
+}
+
+}  // namespace
+
+double EntropyFloor::cold_of(std::span<const std::size_t> starts) const {
+    double sum = 0;
+    for (const std::size_t start : starts) {
+        sum += windows.at(start / context);
+    }
+    return sum / static_cast<double>(starts.size());
+}
+
+void Corpus::write_tokenizer(const fs::path& folder) const {
+    for (const TokenizerFile& file : tokenizer) {
+        write_file_atomically(folder / file.name, file.contents);
+    }
+}
+
+Corpus load_corpus(const CorpusSettings& settings) {
+    if (settings.context == 0) {
+        throw Error(ErrorKind::usage, where, setting("context", "0"), "at least 1");
+    }
+    if (!(settings.validation_share > 0 && settings.validation_share < 1)) {
+        throw Error(ErrorKind::usage, where, setting("validation-share", fmt::format("{}", settings.validation_share)),
+                    "a share of the data between 0 and 1, both excluded");
+    }
+    Corpus corpus = fs::path(settings.data).extension() == ".bin" ? bin_corpus(settings) : text_corpus(settings);
+    corpus.checksum = checksum_of(corpus);
+    return corpus;
+}
+
+}  // namespace flyball::train
