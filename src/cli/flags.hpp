@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/setting_field.hpp"
 #include "record/folder.hpp"
 #include "scheme/catalogue.hpp"
 
@@ -23,6 +25,28 @@ CLI::Validator whole_number(long long least);
 // "1,2.5" and repeated flags alike; an Error names the flag.
 double number_of(const std::string& flag, const std::string& text);
 std::vector<double> numbers_of(const std::string& flag, const std::vector<std::string>& texts);
+
+// Every setting of a list is a flag; what a user types goes through the setting's own reader.
+template <class Settings>
+void declare_settings(CLI::App& app, const std::vector<SettingField<Settings>>& fields,
+                      const std::shared_ptr<Settings>& settings) {
+    const Settings standard = *settings;
+    for (const SettingField<Settings>& field : fields) {
+        const std::string flag = std::string("--") + field.key;
+        if (field.is_switch()) {
+            app.add_flag_callback(
+                flag, [settings, &field] { field.parse("true", *settings); }, field.help);
+            continue;
+        }
+        CLI::Option* const option =
+            app.add_option_function<std::string>(
+                   flag, [settings, &field](const std::string& text) { field.parse(text, *settings); }, field.help)
+                ->type_name(field.type);
+        if (const auto text = field.text(standard)) {
+            option->default_str(*text);
+        }
+    }
+}
 
 // SCHEME.., --scheme, --equation.
 struct SchemeFlags {

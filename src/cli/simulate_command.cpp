@@ -23,26 +23,6 @@ struct Flags {
     bool trajectory = false;
 };
 
-// Every setting is a flag; what a user types goes through the setting's own reader.
-void declare_settings(CLI::App& app, const std::shared_ptr<Flags>& flags) {
-    const dynamics::Settings standard = flags->settings;
-    for (const dynamics::SettingField& field : dynamics::setting_fields()) {
-        const std::string flag = std::string("--") + field.key;
-        if (field.is_switch()) {
-            app.add_flag_callback(
-                flag, [flags, &field] { field.parse("true", flags->settings); }, field.help);
-            continue;
-        }
-        CLI::Option* const option =
-            app.add_option_function<std::string>(
-                   flag, [flags, &field](const std::string& text) { field.parse(text, flags->settings); }, field.help)
-                ->type_name(field.type);
-        if (const auto text = field.text(standard)) {
-            option->default_str(*text);
-        }
-    }
-}
-
 void resolve(const CLI::App& app, Flags& flags) {
     dynamics::Settings& s = flags.settings;
     if (flags.tied && s.fresh) {
@@ -174,7 +154,7 @@ Command simulate_command() {
         const auto flags = std::make_shared<Flags>();
         flags->settings.dim = 0;  // chosen once the start is known
         flags->schemes.declare(app, "none: the six of the paper, all from the same start");
-        declare_settings(app, flags);
+        declare_settings(app, dynamics::setting_fields(), std::shared_ptr<dynamics::Settings>(flags, &flags->settings));
         app.add_flag("--tied", flags->tied, "the same random weights at every depth (default)");
         flags->folder.declare(app, "configuration, tables, arrays and figures");
         app.add_flag("--trajectory", flags->trajectory, "write all samples of x as HDF5 (H5MD layout) to --out");

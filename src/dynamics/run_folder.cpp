@@ -12,6 +12,7 @@
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
 #include "dynamics/checkpoint.hpp"
+#include "scheme/own_equation.hpp"
 
 namespace flyball::dynamics {
 
@@ -45,23 +46,8 @@ std::vector<ConfigEntry> configuration(const RunFolder::Plan& plan) {
     const auto add = [&](const std::string& key, std::vector<std::string> values) {
         entries.push_back({"simulate." + key, std::move(values), ""});
     };
-    std::vector<std::string> names;
-    std::vector<std::string> equations;
-    for (const scheme::Scheme& scheme : plan.schemes) {
-        if (scheme.entry != nullptr) {
-            // Schemes are read before equations; an equation that came first has to stand among them to stay there.
-            names.insert(names.end(), equations.begin(), equations.end());
-            equations.clear();
-            names.push_back(scheme.name);
-        } else {
-            equations.push_back((scheme.named ? scheme.name + "=" : "") + scheme.program.text());
-        }
-    }
-    if (!names.empty()) {
-        add("scheme", names);
-    }
-    if (!equations.empty()) {
-        add("equation", equations);
+    for (const auto& [key, values] : scheme::scheme_flags(plan.schemes)) {
+        add(key, values);
     }
     for (const SettingField& field : setting_fields()) {
         if (const auto text = field.text(plan.settings)) {

@@ -149,6 +149,29 @@ std::vector<Scheme> find_schemes(const std::vector<std::string>& schemes, const 
     return found;
 }
 
+std::vector<std::pair<std::string, std::vector<std::string>>> scheme_flags(const std::vector<Scheme>& schemes) {
+    std::vector<std::string> names;
+    std::vector<std::string> equations;
+    for (const Scheme& scheme : schemes) {
+        if (scheme.entry != nullptr) {
+            // Schemes are read before equations; an equation that came first has to stand among them to stay there.
+            names.insert(names.end(), equations.begin(), equations.end());
+            equations.clear();
+            names.push_back(scheme.name);
+        } else {
+            equations.push_back((scheme.named ? scheme.name + "=" : "") + scheme.program.text());
+        }
+    }
+    std::vector<std::pair<std::string, std::vector<std::string>>> flags;
+    if (!names.empty()) {
+        flags.emplace_back("scheme", std::move(names));
+    }
+    if (!equations.empty()) {
+        flags.emplace_back("equation", std::move(equations));
+    }
+    return flags;
+}
+
 std::vector<std::string> labels_of(const std::vector<Scheme>& schemes) {
     std::vector<std::string> unnamed;
     for (const Scheme& scheme : schemes) {

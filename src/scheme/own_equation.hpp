@@ -33,6 +33,9 @@ Scheme scheme_of_equation(std::string_view equation);
 // Equations are numbered and named, each differently; an Error where a name is taken or is the catalogue's.
 std::vector<Scheme> find_schemes(const std::vector<std::string>& schemes, const std::vector<std::string>& equations);
 
+// The flags that choose these schemes again, in this order: "scheme" and "equation" with their values.
+std::vector<std::pair<std::string, std::vector<std::string>>> scheme_flags(const std::vector<Scheme>& schemes);
+
 // What to write beside a line of a figure: the name; for equations without one their text, and where there are several
 // the part of it in which they differ. Never two alike, unless two schemes are the same.
 std::vector<std::string> labels_of(const std::vector<Scheme>& schemes);

@@ -284,6 +284,10 @@ model::Architecture architecture_of(const Settings& s, const scheme::Scheme& sch
     return model::wired(std::move(a), scheme);
 }
 
+std::size_t parameter_count(const model::Architecture& architecture) {
+    return model::make_layout(architecture, scheme::Program::parse(architecture.equation), model::native_names()).count();
+}
+
 Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {
     const scheme::Recipe& recipe = scheme::recipe_of(scheme);
     Initial result{model::initialised<float>(architecture_of(settings, scheme, vocab), recipe, settings.seed), {}};

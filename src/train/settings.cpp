@@ -41,6 +41,29 @@ std::string shown(const std::optional<Value>& value) {
     return where_given(value).value_or("");
 }
 
+Text dt_text(const Settings& s) {
+    std::string text = format_double(s.dt);
+    for (std::size_t i = 1; i < s.several_dt.size(); ++i) {
+        text += "," + format_double(s.several_dt[i]);
+    }
+    return text;
+}
+
+void parse_dt(const std::string& text, Settings& s) {
+    s.several_dt.clear();
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        s.several_dt.push_back(reader.number_in(std::string_view(text).substr(begin, comma - begin),
+                                                setting("dt", flyball::quoted(text)),
+                                                "a number above 0, or several with commas between them"));
+        begin = comma + 1;
+    }
+    s.dt = s.several_dt.front();
+    if (s.several_dt.size() == 1) {
+        s.several_dt.clear();
+    }
+}
+
 [[noreturn]] void fail(std::string_view key, std::string_view value, std::string_view expected,
                        std::string_view hint = {}) {
     reader.fail(setting(key, value), expected, hint);
@@ -63,7 +86,9 @@ void check_model(const Settings& s) {
     }
     scheme::find_normaliser(s.norm);
     attention::kind_from_name(s.attention);
-    check_range("dt", s.dt, 1e-12, 1e12, "a residual step above 0");
+    for (const double dt : s.several_dt.empty() ? std::vector<double>{s.dt} : s.several_dt) {
+        check_range("dt", dt, 1e-12, 1e12, "a residual step above 0");
+    }
     check_range("dropout", s.dropout, 0, 0.95, "a share from 0 to 0.95");
 }
 
@@ -126,7 +151,7 @@ const std::vector<SettingField>& setting_fields() {
          [](const S& s) -> Text { return s.untied ? "true" : "false"; },
          [](T text, S& s) { s.untied = reader.truth(text, "untied"); }},
         {"dt", "DT", "the residual step, the equation's dt; a list makes one run for each",
-         [](const S& s) -> Text { return format_double(s.dt); }, [](T text, S& s) { s.dt = reader.real(text, "dt"); }},
+         dt_text, parse_dt},
         {"init", "KEY=EXPR,..", "standard deviations of matrices and gains of norms in place of the scheme's own",
          [](const S& s) { return unless_empty(s.init); }, [](T text, S& s) { s.init = text; }},
         {"from", "MODEL", "start from the numbers of this model, also under another equation",

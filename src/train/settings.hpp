@@ -39,7 +39,8 @@ struct Settings {
     QkNorm qk_norm = QkNorm::none;
     std::string attention = "softmax";
     bool untied = false;   // the head has a matrix of its own
-    double dt = 1;         // the residual step
+    double dt = 1;                   // the residual step
+    std::vector<double> several_dt;  // one run for each, where a list was given; dt is then the first
     std::string init;      // KEY=EXPR,..: deviations and gains in place of the scheme's (initial.hpp)
     std::string from;      // a MODEL to start from
     double dropout = 0;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/number.hpp"
+#include "core/parallel.hpp"
 #include "core/unreachable.hpp"
 
 namespace flyball::train {
@@ -58,7 +59,7 @@ bool Trainer::is_recorded(std::size_t step) const {
     return step == 1 || step % settings_.record == 0 || step == settings_.steps;
 }
 
-StepReport Trainer::step() {
+StepReport Trainer::step(const std::atomic<bool>* stop) {
     StepReport report;
     report.step = done_ + 1;
     report.rate = optimisation_.schedule.rate(done_);
@@ -67,6 +68,7 @@ StepReport Trainer::step() {
     std::fill(gradients_.all().begin(), gradients_.all().end(), 0.0F);
     std::vector<std::int32_t> ids;
     std::vector<std::int32_t> targets;
+    std::optional<StopOn> stoppable(std::in_place, stop);
     for (std::size_t i = 0; i < settings_.accumulate; ++i) {
         batches_.fill(done_, i, ids, targets);
         const bool watched = recorded && i == 0;
@@ -74,6 +76,7 @@ StepReport Trainer::step() {
         report.loss +=
             weight * pass_.loss_and_backward(targets, gradients_, weight, watched ? observer_.taps() : model::Taps<float>{});
     }
+    stoppable.reset();  // half an update would be neither the step before nor this one
     std::vector<ParameterStep> parameters;
     const Optimiser::Result result = optimiser_.step(done_, gradients_, recorded ? &parameters : nullptr);
     report.gradient_norm = result.gradient_norm;
@@ -148,7 +151,7 @@ std::optional<Failure> Trainer::check_loss(const StepReport& report) {
     return std::nullopt;
 }
 
-double Trainer::validation_loss(std::size_t most) {
+Trainer::Validation Trainer::validate(std::size_t most) const {
     const std::size_t context = settings_.context;
     std::vector<std::size_t> windows = validation_windows(corpus_.validation.size(), context, most);
     const std::size_t sequences = std::min(windows.size(), settings_.batch);
@@ -168,7 +171,11 @@ double Trainer::validation_loss(std::size_t most) {
         pass.forward(ids);
         total += pass.loss(targets) * static_cast<double>(sequences);
     }
-    return total / static_cast<double>(windows.size());
+    Validation result{total / static_cast<double>(windows.size()), std::nullopt};
+    if (corpus_.floor) {
+        result.floor = corpus_.floor->cold_of(windows);
+    }
+    return result;
 }
 
 void Trainer::save(const std::filesystem::path& path, const record::Seal& seal) const {

@@ -13,6 +13,7 @@
 // and the report says at which step, in which layer and in what it began.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -59,10 +60,15 @@ class Trainer {
 
     std::size_t done() const { return done_; }  // steps
     bool finished() const { return done_ == settings_.steps; }
-    StepReport step();
+    // Throws Stopped, and leaves the run as it was, when `stop` is set while gradients are computed.
+    StepReport step(const std::atomic<bool>* stop = nullptr);
 
-    // Mean loss over at most so many windows of the validation part, spread evenly.
-    double validation_loss(std::size_t windows);
+    // Over at most so many windows of the validation part, spread evenly.
+    struct Validation {
+        double loss = 0;              // mean, in nats a token
+        std::optional<double> floor;  // the least that any predictor can reach on these windows, where that is known
+    };
+    Validation validate(std::size_t windows) const;
 
     const model::Model<float>& model() const { return initial_.model; }
     const std::vector<std::string>& notes() const { return initial_.notes; }
