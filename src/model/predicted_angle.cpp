@@ -7,6 +7,7 @@
 #include "core/unreachable.hpp"
 #include "scheme/branches.hpp"
 #include "scheme/coefficients.hpp"
+#include "scheme/normaliser.hpp"
 
 namespace flyball::model {
 

@@ -10,6 +10,7 @@
 #include "core/suggest.hpp"
 #include "model/initialise.hpp"
 #include "model/locate.hpp"
+#include "scheme/normaliser.hpp"
 
 namespace flyball::train {
 

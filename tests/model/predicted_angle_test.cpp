@@ -1,0 +1,110 @@
+// Predictions worked out by hand: d = 8 channels, so that a norm with gains g has length g sqrt(8).
+#include "model/predicted_angle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "model/initialise.hpp"
+#include "model/tiny.hpp"
+#include "scheme/catalogue.hpp"
+
+namespace flyball::model {
+namespace {
+
+Model<float> model_of(const std::string& equation, double dt = 1, const std::string& norm = "layernorm") {
+    Architecture a = test::tiny_architecture(equation);
+    a.dt = dt;
+    a.norm = norm;
+    a.norm_bias = norm == "layernorm";
+    return initialised<float>(a, {}, 1);
+}
+
+void set_gains(Model<float>& model, std::size_t layer, std::size_t norm, float value) {
+    const NormPlace& place = model.layout().blocks[layer].norms.at(norm);
+    std::fill_n(model.parameters()->at(place.gain), model.architecture().dim, value);
+}
+
+BlockLengths lengths(double stream, double attention, double ffn) {
+    BlockLengths result;
+    result.streams = {stream};
+    result.sub_layers = {std::vector<double>{attention}, std::vector<double>{ffn}};
+    result.embedding = 1;
+    return result;
+}
+
+const double root = std::sqrt(8.0);
+
+TEST(PredictedAngle, OfPreLnIsOfWhatTheSubLayersGaveAndTheStreamOnEntry) {
+    const Model<float> model = model_of("x + dt*f(norm(x)) | norm(x)", 0.5);
+    const double expected = std::atan(0.5 * 3 / 10) + std::atan(0.5 * 4 / std::hypot(10, 1.5));
+    EXPECT_NEAR(predicted_angle(model, 2, 5, lengths(10, 3, 4)), expected, 1e-12);
+}
+
+TEST(PredictedAngle, OfPeriLnIsOfTheOuterGainsWhateverTheSubLayersGave) {
+    Model<float> model = model_of("x + dt*norm(f(norm(x))) | norm(x)", 0.5);
+    ASSERT_EQ(model.layout().blocks[1].norms.size(), 4U);
+    set_gains(model, 1, 1, 2.0F);  // outside attention
+    set_gains(model, 1, 3, 3.0F);  // outside the FFN
+    const double attention = 0.5 * 2 * root;
+    const double expected = std::atan(attention / 10) + std::atan(0.5 * 3 * root / std::hypot(10, attention));
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(10, 3, 4)), expected, 1e-7);
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(10, 300, 0.4)), expected, 1e-7);
+}
+
+TEST(PredictedAngle, OfPostLnTakesTheLengthOfTheStreamFromTheNormBefore) {
+    Model<float> model = model_of("norm(x + dt*f(x))");
+    set_gains(model, 0, 1, 2.0F);  // the norm that ends block 0
+    set_gains(model, 1, 0, 0.5F);  // the one between attention and FFN of block 1
+    const double expected = std::atan(3 / (2 * root)) + std::atan(4 / (0.5 * root));
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(1e9, 3, 4)), expected, 1e-7);
+    // Before the first block no norm has been: the embedding is measured.
+    EXPECT_NEAR(predicted_angle(model, 0, 5, lengths(10, 3, 4)), std::atan(0.3) + std::atan(4 / root), 1e-7);
+}
+
+TEST(PredictedAngle, CountsTheBiasOfANorm) {
+    Model<float> model = model_of("norm(x + dt*f(x))");
+    const NormPlace& place = model.layout().blocks[0].norms.at(1);
+    std::fill_n(model.parameters()->at(place.bias), 8, 1.0F);
+    const double expected = std::atan(3 / 4.0) + std::atan(4 / root);  // |stream|^2 = 8 + 8
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(1, 3, 4)), expected, 1e-7);
+}
+
+TEST(PredictedAngle, OfNgptFollowsFromItsStepAlone) {
+    const Model<float> model = model_of("unit(x + dt*alpha*(unit(f(x)) - x)) where alpha = 0.2");
+    const double expected = 2 * std::atan(0.2 / 0.8);
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(77, 3, 4)), expected, 1e-12);
+}
+
+TEST(PredictedAngle, OfAStreamThatIsTheBranchIsARightAngle) {
+    const Model<float> model = model_of("norm(f(x))");
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(1, 3, 4)), std::numbers::pi, 1e-12);
+}
+
+// tanh of normal numbers of deviation 2/sqrt(8): E tanh(0.5 s z)^2 by a sum over a million points, made with numpy.
+TEST(PredictedAngle, OfDytAveragesItsCurveOverNormalNumbers) {
+    const Model<float> model = model_of("x + dt*norm(f(norm(x))) | norm(x)", 1, "dyt");
+    const double branch = std::sqrt(8 * 0.101506528025434);  // sigma = sqrt(1/2), alpha = 0.5
+    const double expected = std::atan(branch / 10) + std::atan(branch / std::hypot(10, branch));
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(10, 2, 2)), expected, 1e-7);
+}
+
+TEST(PredictedAngle, IsANumberForEverySchemeOfTheCatalogue) {
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        const scheme::Scheme scheme = scheme::find_scheme(entry.name);
+        const Model<float> model = initialised<float>(wired(test::tiny_architecture(""), scheme), entry.recipe, 3);
+        BlockLengths measured = lengths(2, 0.3, 0.2);
+        measured.streams.assign(model.program().stream_count(), 2);
+        for (std::vector<double>& calls : measured.sub_layers) {
+            calls.resize(3, 0.25);
+        }
+        for (std::size_t l = 0; l < model.architecture().layers; ++l) {
+            const double angle = predicted_angle(model, l, 5, measured);
+            EXPECT_TRUE(angle >= 0 && angle <= 3 * std::numbers::pi) << entry.name << " " << angle;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace flyball::model
