@@ -49,7 +49,7 @@ void split(Corpus& corpus, std::vector<Token> tokens, double validation_share) {
 // The fewest tokens whose two parts both have `least`.
 std::size_t fewest(std::size_t least, double validation_share) {
     const double smaller = std::min(validation_share, 1 - validation_share);
-    auto count = static_cast<std::size_t>(static_cast<double>(least) / smaller);
+    auto count = static_cast<std::size_t>(static_cast<double>(least - 1) / smaller);  // or a little more
     count -= std::min<std::size_t>(count, 2);
     while (training_part(count, validation_share) < least || count - training_part(count, validation_share) < least) {
         ++count;
