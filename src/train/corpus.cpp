@@ -9,7 +9,9 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/number.hpp"
 #include "record/sealed.hpp"
+#include "train/synthetic.hpp"
 
 namespace flyball::train {
 
@@ -19,6 +21,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view where = "train.corpus";
 constexpr std::size_t most_tokens = std::size_t{1} << 32U;
+constexpr double smallest_share = 1e-6;                          // of the validation part, and of the other
+constexpr std::size_t default_training = std::size_t{1} << 21U;  // of synthetic tokens
+constexpr std::size_t default_validation = std::size_t{1} << 17U;
 
 // 1003854 is "1,003,854".
 std::string grouped(std::size_t number) {
@@ -44,7 +49,7 @@ void split(Corpus& corpus, std::vector<Token> tokens, double validation_share) {
 // The fewest tokens whose two parts both have `least`.
 std::size_t fewest(std::size_t least, double validation_share) {
     const double smaller = std::min(validation_share, 1 - validation_share);
-    auto count = static_cast<std::size_t>(static_cast<double>(least) / smaller);
+    auto count = static_cast<std::size_t>(static_cast<double>(least - 1) / smaller);  // or a little more
     count -= std::min<std::size_t>(count, 2);
     while (training_part(count, validation_share) < least || count - training_part(count, validation_share) < least) {
         ++count;
@@ -52,19 +57,26 @@ std::size_t fewest(std::size_t least, double validation_share) {
     return count;
 }
 
+struct Lengths {
+    std::size_t train = 0, validation = 0;
+};
+
+Lengths lengths(const Corpus& corpus) {
+    return {corpus.train.size(), corpus.validation.size()};
+}
+
 // `unit` is what a token is called, `two_files` whether the parts come from one file each.
-void expect_long_enough(const Corpus& corpus, const CorpusSettings& settings, std::string_view what,
-                        std::string_view unit, bool two_files) {
+void expect_long_enough(Lengths got, const CorpusSettings& settings, std::string_view what, std::string_view unit,
+                        bool two_files) {
     const std::size_t least = settings.context + 1;
-    if (corpus.train.size() >= least && corpus.validation.size() >= least) {
+    if (got.train >= least && got.validation >= least) {
         return;
     }
     const std::string both = fmt::format("{} in each part, one more than {}", grouped(least),
                                          setting("context", fmt::format("{}", settings.context)));
     throw Error(ErrorKind::input, where,
                 fmt::format("{} with {} {}, {} of them to train on and {} to validate", what,
-                            grouped(corpus.train.size() + corpus.validation.size()), unit, grouped(corpus.train.size()),
-                            grouped(corpus.validation.size())),
+                            grouped(got.train + got.validation), unit, grouped(got.train), grouped(got.validation)),
                 two_files ? fmt::format("at least {}", both)
                           : fmt::format("at least {} {}, so that there are {}",
                                         grouped(fewest(least, settings.validation_share)), unit, both),
@@ -152,7 +164,7 @@ Corpus bin_corpus(const CorpusSettings& settings) {
     } else {
         split(corpus, std::move(tokens), settings.validation_share);
     }
-    expect_long_enough(corpus, settings, flyball::quoted(settings.data), "tokens", two);
+    expect_long_enough(lengths(corpus), settings, flyball::quoted(settings.data), "tokens", two);
     corpus.description = sentence(corpus, what);
     return corpus;
 }
@@ -181,8 +193,40 @@ Corpus text_corpus(const CorpusSettings& settings) {
     corpus.vocab = encoded.vocab;
     corpus.tokenizer = std::move(encoded.files);
     split(corpus, std::move(encoded.tokens), settings.validation_share);
-    expect_long_enough(corpus, settings, what, unit, false);
+    expect_long_enough(lengths(corpus), settings, what, unit, false);
     corpus.description = sentence(corpus, fmt::format("{} of {}", unit, what));
+    return corpus;
+}
+
+Corpus synthetic_corpus(const CorpusSettings& settings) {
+    Lengths wanted{default_training, default_validation};
+    if (settings.tokens > most_tokens) {
+        throw Error(ErrorKind::usage, where, setting("tokens", fmt::format("{}", settings.tokens)),
+                    fmt::format("at most {}", most_tokens));
+    }
+    if (settings.tokens > 0) {
+        wanted.train = training_part(settings.tokens, settings.validation_share);
+        wanted.validation = settings.tokens - wanted.train;
+    }
+    expect_long_enough(wanted, settings, "synthetic text", "tokens", false);
+    const Language language(synthetic_grammar(settings.context));
+    Generator generator(language, settings.seed);
+    Corpus corpus;
+    corpus.vocab = Language::alphabet().size();
+    corpus.tokenizer = character_files(std::vector<char32_t>(Language::alphabet().begin(), Language::alphabet().end()));
+    corpus.train.resize(wanted.train);
+    std::generate(corpus.train.begin(), corpus.train.end(), [&] { return generator.next().token; });
+    corpus.validation.reserve(wanted.validation);
+    std::vector<double> surprise;
+    surprise.reserve(wanted.validation);
+    for (std::size_t i = 0; i < wanted.validation; ++i) {
+        const Reader::Option option = generator.next();
+        corpus.validation.push_back(option.token);
+        surprise.push_back(-std::log(option.probability));
+    }
+    corpus.floor = entropy_floor(language, corpus.validation, surprise, settings.context);
+    corpus.description = sentence(
+        corpus, fmt::format("characters of synthetic text with an entropy of {:.4f} nats each", corpus.floor->rate));
     return corpus;
 }
 
@@ -215,11 +259,14 @@ Corpus load_corpus(const CorpusSettings& settings) {
     if (settings.context == 0) {
         throw Error(ErrorKind::usage, where, setting("context", "0"), "at least 1");
     }
-    if (!(settings.validation_share > 0 && settings.validation_share < 1)) {
-        throw Error(ErrorKind::usage, where, setting("validation-share", fmt::format("{}", settings.validation_share)),
-                    "a share of the data between 0 and 1, both excluded");
+    if (!(settings.validation_share >= smallest_share && settings.validation_share <= 1 - smallest_share)) {
+        throw Error(ErrorKind::usage, where, setting("validation-share", format_double(settings.validation_share)),
+                    fmt::format("a share of the data, from {} to {}", format_double(smallest_share),
+                                format_double(1 - smallest_share)));
     }
-    Corpus corpus = fs::path(settings.data).extension() == ".bin" ? bin_corpus(settings) : text_corpus(settings);
+    Corpus corpus = settings.data == "synthetic"                    ? synthetic_corpus(settings)
+                    : fs::path(settings.data).extension() == ".bin" ? bin_corpus(settings)
+                                                                    : text_corpus(settings);
     corpus.checksum = checksum_of(corpus);
     return corpus;
 }
