@@ -9,7 +9,7 @@
 //     the readout of the equation, then logits = readout * head'
 //
 // One description serves every family: family.hpp maps a published configuration to it, train builds its own.
-// Not here: dropout, mixtures of experts, encoder-decoder models.
+// Not here: dropout (dropout.hpp), mixtures of experts, encoder-decoder models.
 #pragma once
 
 #include <cstddef>

@@ -41,9 +41,17 @@ SubLayerRunner<Real>::SubLayerRunner(const Model<Real>& model, Batch batch)
 }
 
 template <class Real>
-HeadsShape SubLayerRunner<Real>::heads(std::size_t layer) const {
+HeadsShape SubLayerRunner<Real>::heads(std::size_t layer, std::size_t call) const {
     const Architecture& a = model_.architecture();
-    return {batch_, a.heads, a.kv_heads, a.head_dim, a.causal, a.window(layer), a.score_scale(layer), a.attention_kind};
+    HeadsShape shape = {batch_,   a.heads,         a.kv_heads,           a.head_dim,
+                        a.causal, a.window(layer), a.score_scale(layer), a.attention_kind};
+    shape.dropout = DropoutMask(dropout_, DropoutMask::Place::weights, layer, call);
+    return shape;
+}
+
+template <class Real>
+DropoutMask SubLayerRunner<Real>::branch_mask(std::size_t layer, std::size_t call) const {
+    return {dropout_, DropoutMask::Place::branch, layer, call};
 }
 
 template <class Real>
@@ -57,6 +65,9 @@ void SubLayerRunner<Real>::forward(std::size_t layer, scheme::SubLayer sub_layer
         attention(layer, in, out, room, taps);
     } else {
         feed_forward(layer, in, out, room, keep);
+    }
+    if (const DropoutMask mask = branch_mask(layer, room.call); mask.any()) {
+        mask.apply_all(rows_ * dim, out, out);
     }
     show(is_attention ? Site::attn_out : Site::ffn_out, out);
 }
@@ -81,7 +92,7 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     show(Site::query, 0, a.query_width());
     show(Site::key, a.query_width(), a.key_width());
     show(Site::value, a.query_width() + a.key_width(), a.key_width());
-    attend(heads(layer), room.qkv.data(), room.mixed.data(), layer, taps);
+    attend(heads(layer, room.call), room.qkv.data(), room.mixed.data(), layer, taps);
     linear(model_, block.output, rows_, room.mixed.data(), out, a.dim);
 }
 
@@ -118,6 +129,11 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
 template <class Real>
 void SubLayerRunner<Real>::reverse(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, const Real* grad_out,
                                    Real* grad_in, const CallRoom<Real>& room, Parameters<Real>& gradients) {
+    if (const DropoutMask mask = branch_mask(layer, room.call); mask.any()) {
+        grad_branch_.resize(rows_ * model_.architecture().dim);
+        mask.apply_all(grad_branch_.size(), grad_out, grad_branch_.data());
+        grad_out = grad_branch_.data();
+    }
     if (sub_layer == scheme::SubLayer::attention) {
         attention_reverse(layer, in, grad_out, grad_in, room, gradients);
     } else {
@@ -134,7 +150,7 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
     linear_reverse(model_, block.output, rows_, room.mixed.data(), grad_out, a.dim, grad_narrow_.data(), false,
                    gradients);
-    attend_reverse(heads(layer), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
+    attend_reverse(heads(layer, room.call), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
     norm_attention_reverse(model_, layer, NormPlacement::after_positions, rows_, room.unnormed, grad_wide_.data(),
                            gradients);
     turn_all(rope_, a, batch_, grad_wide_.data(), true);
