@@ -41,6 +41,8 @@ void visit_flags(A& a, const Visitor& visitor) {
     visitor("tied", a.tied);
     visitor("scale_scores", a.scale_scores);
     visitor("scale_by_layer", a.scale_by_layer);
+    visitor("ffn_gains", a.ffn_gains);
+    visitor("logit_gains", a.logit_gains);
 }
 
 template <class Visitor, class A>
@@ -48,6 +50,7 @@ void visit_numbers(A& a, const Visitor& visitor) {
     visitor("dt", a.dt);
     visitor("eps", a.eps);
     visitor("rope_theta", a.rope.theta);
+    visitor("ffn_scale", a.ffn_scale);
 }
 
 template <class Visitor, class A>

@@ -1,6 +1,7 @@
 #include "model/sub_layers.hpp"
 
 #include "model/attention_norm.hpp"
+#include "model/ffn_scale.hpp"
 #include "model/layer_kernels.hpp"
 #include "model/linear.hpp"
 #include "scheme/row_machine.hpp"
@@ -102,7 +103,8 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
     const Architecture& a = model_.architecture();
     const BlockLayout& block = model_.layout().blocks[layer];
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
-    const std::size_t width = a.gated ? 2 * a.ffn_dim : a.ffn_dim;
+    const FfnScale<Real> scale(model_, layer);
+    const std::size_t width = a.inner_width();
     room.hidden.resize(rows_ * width);
     Real* activated = room.hidden.data();
     if (a.gated || keep) {
@@ -113,13 +115,18 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
         linear(model_, part, rows_, in, room.hidden.data(), width, [&](const Tile& tile) {
             for (std::size_t i = tile.row; !a.gated && i < tile.row + tile.rows; ++i) {
                 const std::size_t at = i * width + tile.column;
-                kernels.activate(a.activation, tile.columns, room.hidden.data() + at, activated + at);
+                const Real* from = room.hidden.data() + at;
+                if (scale.any()) {
+                    scale.apply(tile.column, tile.columns, from, activated + at);
+                    from = activated + at;
+                }
+                kernels.activate(a.activation, tile.columns, from, activated + at);
             }
         });
     }
     if (a.gated) {
         for_rows(rows_, width, [&](std::size_t i) {
-            const Real* const row = room.hidden.data() + i * width;
+            const Real* const row = scale.row(room.hidden.data() + i * width);
             kernels.gate(a.activation, a.ffn_dim, row, row + a.ffn_dim, activated + i * a.ffn_dim);
         });
     }
@@ -169,7 +176,8 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     const Architecture& a = model_.architecture();
     const BlockLayout& block = model_.layout().blocks[layer];
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
-    const std::size_t width = a.gated ? 2 * a.ffn_dim : a.ffn_dim;
+    const FfnScale<Real> scale(model_, layer);
+    const std::size_t width = a.inner_width();
     const std::size_t f = a.ffn_dim;
     grad_narrow_.resize(rows_ * std::max(a.query_width(), a.ffn_dim));
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
@@ -177,7 +185,7 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
                    gradients);
     for_rows(rows_, width, [&](std::size_t i) {
         const Real* const g = grad_narrow_.data() + i * f;
-        const Real* const pre = room.hidden.data() + i * width;
+        const Real* const pre = scale.row(room.hidden.data() + i * width);
         Real* const to = grad_wide_.data() + i * width;
         kernels.slope(a.activation, f, pre, to);
         if (!a.gated) {
@@ -193,6 +201,7 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
             to[f + k] *= g[k];
         }
     });
+    scale.reverse(rows_, room.hidden.data(), grad_wide_.data(), gradients);
     bool add = false;
     for (const Linear& part : block.ffn_in) {
         linear_reverse(model_, part, rows_, in, grad_wide_.data(), width, grad_in, add, gradients);

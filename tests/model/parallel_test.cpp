@@ -78,6 +78,15 @@ TEST_F(Threads, DropoutHasTheSameBits) {
     expect_same_bits<float>({4, 90}, wide(), {0.5, 5});
 }
 
+TEST_F(Threads, GainsInsideTheFfnAndOfLogitsHaveTheSameBits) {
+    Architecture a = wide();
+    a.ffn_scale = 2;
+    a.ffn_gains = a.logit_gains = true;
+    expect_same_bits<float>({4, 90}, a);
+    a.gated = false;
+    expect_same_bits<float>({4, 90}, a);
+}
+
 TEST_F(Threads, SequencesInParallelEqualOneAfterTheOther) {
     const Model<float> model = tiny_model<float>(wide(), 3);
     constexpr std::size_t sequences = 6;

@@ -97,6 +97,24 @@ TEST(Reverse, IsTheDerivativeForEveryNormInsideAttention) {
            "values alone, no gains");
 }
 
+TEST(Reverse, IsTheDerivativeForScalesAndGainsInsideTheFfnAndOfTheLogits) {
+    for (const bool gated : {false, true}) {
+        for (const bool gains : {false, true}) {
+            Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+            a.gated = gated;
+            a.ffn_scale = 1.7;
+            a.ffn_gains = gains;
+            a.logit_gains = gains;
+            a.tied = !gated;
+            const std::string what = std::string(gated ? "gated" : "plain") + (gains ? " with gains" : "");
+            expect_derivative(tiny_model<double>(a, 5), Keep::everything, what);
+            expect_derivative(tiny_model<double>(a, 6), Keep::inputs, what, Problem::of_two());
+        }
+    }
+    const scheme::Scheme ngpt = scheme::find_scheme("ngpt");
+    expect_derivative(tiny_model<double>(wired(tiny_llama(""), ngpt), 7), Keep::inputs, "ngpt as it is trained");
+}
+
 TEST(Reverse, CallsOfOneSubLayerShareItsParameters) {
     expect_derivative(tiny_model<double>(tiny_architecture("x + dt*f(x) + 0.5*f(norm(x) - x0) | norm(x)"), 9),
                       Keep::inputs, "two calls");
