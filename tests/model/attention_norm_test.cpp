@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "model/attention_norm.hpp"
 #include "model/native.hpp"
+#include "model/save.hpp"
 #include "scheme/row_machine.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
