@@ -195,7 +195,8 @@ Command forward_command() {
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
         app.add_option("MODEL", flags->model,
-                       "a folder with config.json and model.safetensors, or an id in the local Hugging Face cache")
+                       "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
+                       "builtin:NAME")
             ->required();
         app.add_option("--text", flags->text, "the file with the text, for the model's own tokenizer")
             ->type_name("FILE");

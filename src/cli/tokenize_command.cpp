@@ -89,7 +89,8 @@ Command tokenize_command() {
         "  flyball tokenize path/to/model --text book.txt --json";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
-        app.add_option("MODEL", flags->model, "a folder with tokenizer.json, or an id in the local Hugging Face cache")
+        app.add_option("MODEL", flags->model,
+                       "a folder with tokenizer.json, an id in the local Hugging Face cache, or builtin:NAME")
             ->required();
         app.add_option("--text", flags->file, "the file with the text")->type_name("FILE");
         CLI::Option* const text = app.add_option("--string", flags->text, "the text itself")->type_name("TEXT");

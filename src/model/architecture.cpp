@@ -66,6 +66,12 @@ void check(const Architecture& a, const std::string& what) {
     if (!(a.eps >= 0 && std::isfinite(a.eps))) {
         fail(fmt::format("a norm with eps = {}", a.eps), "a number from 0");
     }
+    if (!std::isfinite(a.ffn_scale)) {
+        fail(fmt::format("ffn_scale = {}", a.ffn_scale), "a finite number");
+    }
+    if (a.logit_gains && !a.has_head) {
+        fail("gains of logits without a head", "a head, or no such gains");
+    }
     const scheme::AttentionNorm& norm = a.attention_norm;
     if (norm.any() && scheme::find_normaliser(norm.norm).shape) {
         fail(fmt::format("the norm {} on q, k or v", norm.norm), "one without a learned curve, such as rmsnorm");

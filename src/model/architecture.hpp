@@ -5,11 +5,13 @@
 //         attention   concat_h weights(scale q_h k_h' + mask) v_h  W_o       q, k turned by rotary positions;
 //                     q, k, v normed where attention_norm says so; weights are softmax unless
 //                     `attention_kind` names another kind (attention/attention.hpp)
-//         FFN         W_down act(W_up x)    or gated    W_down (act(W_gate x) * W_up x)
-//     the readout of the equation, then logits = readout * head'
+//         FFN         W_down act(s W_up x)    or gated    W_down (act(s W_gate x) * s W_up x)
+//                     s = ffn_scale, times a learned gain of each inner channel where ffn_gains says so
+//     the readout of the equation, then logits = readout * head', times a learned gain of each token where logit_gains
+//     says so
 //
 // One description serves every family: family.hpp maps a published configuration to it, train builds its own.
-// Not here: dropout, mixtures of experts, encoder-decoder models.
+// Not here: dropout (dropout.hpp), mixtures of experts, encoder-decoder models.
 #pragma once
 
 #include <cstddef>
@@ -70,10 +72,14 @@ struct Architecture {
     bool tied = true;                  // the head is the token embedding
     bool scale_scores = true;          // by 1/sqrt(head_dim), or by its inverse where attention_norm says so
     bool scale_by_layer = false;       // and by 1/block number
+    double ffn_scale = 1;              // of the FFN's inner numbers, before the activation
+    bool ffn_gains = false;            // and learned gains of the same numbers, which start at 1
+    bool logit_gains = false;          // learned, one for each token of the vocabulary, which start at 1
     std::vector<std::size_t> windows;  // by block, how many tokens back a token sees, itself included; 0 or none: all
 
     std::size_t query_width() const { return heads * head_dim; }
     std::size_t key_width() const { return kv_heads * head_dim; }
+    std::size_t inner_width() const { return gated ? 2 * ffn_dim : ffn_dim; }  // gate, up; or up
     std::size_t qkv_width() const { return query_width() + 2 * key_width(); }
     std::size_t window(std::size_t layer) const { return layer < windows.size() ? windows[layer] : 0; }
     double score_scale(std::size_t layer) const;

@@ -29,6 +29,8 @@ struct Names {
     std::vector<std::string_view> norms;  // of a block, in the order its equation evaluates them
     std::vector<std::string_view> readout_norms;
     std::array<std::string_view, 3> attention_norms = {"attn.query_norm", "attn.key_norm", "attn.value_norm"};
+    std::string_view ffn_gain = "ffn.gain";
+    std::string_view logit_gain = "head.gain";
     std::string_view head;
     bool in_out = false;  // matrices are stored [in, out], otherwise [out, in]
     // Tensors that are left out: buffers, whose names end so, and heads for other tasks than the next token, whose

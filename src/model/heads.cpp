@@ -147,6 +147,16 @@ Real weigh_reverse(const HeadsShape& shape, const Range& r, const Real* weights,
     return static_cast<Real>(shape.kind == attention::Kind::softmax ? shape.scale : 1.0);
 }
 
+// What dropout leaves of the weights or of their gradient; out may be in.
+template <class Real>
+void drop(const HeadsShape& shape, std::size_t sequence, std::size_t head, const Range& r, const Real* in, Real* out) {
+    const std::size_t tokens = shape.batch.tokens;
+    for (std::size_t i = 0; i < r.rows; ++i) {
+        const std::uint64_t row = (std::uint64_t{sequence} * shape.heads + head) * tokens + r.row + i;
+        shape.dropout.apply(row * tokens + r.column, r.columns, in + i * r.stride, out + i * r.stride);
+    }
+}
+
 // The scores as the definition has them, minus infinity where the mask hides them.
 template <class Real>
 void show_scores(const HeadsShape& shape, const Range& r, const Real* scores, TapView<Real> view,
@@ -209,6 +219,9 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
             if (shown) {
                 taps.send(view);
             }
+            if (shape.dropout.any()) {
+                drop(shape, sequence, head, r, weights.data(), weights.data());
+            }
             product<Real>(Transpose::no, Transpose::no, r.rows, shape.head_dim, r.columns, Real{1}, weights.data(),
                           r.stride, value_of(shape, from, head) + r.column * stride, stride, nullptr,
                           out + (sequence * tokens + r.row) * out_stride + head * shape.head_dim, out_stride);
@@ -231,10 +244,12 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
         const BlasThreads one(1);
         thread_local std::vector<Real> room;
         const std::size_t numbers = most_numbers(shape);
-        room.resize(std::max(room.size(), 2 * numbers));
+        room.resize(std::max(room.size(), (shape.dropout.any() ? 3 : 2) * numbers));
         Real* const weights = room.data();
         Real* const grad = room.data() + numbers;
-        const std::size_t first_row = slot / shape.kv_heads * tokens;
+        Real* const used = shape.dropout.any() ? room.data() + 2 * numbers : weights;  // what multiplies the values
+        const std::size_t sequence = slot / shape.kv_heads;
+        const std::size_t first_row = sequence * tokens;
         const std::size_t first_head = slot % shape.kv_heads * group;
         const Real* const from = qkv + first_row * stride;
         const Real* const key = key_of(shape, from, first_head);
@@ -253,10 +268,16 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
                 const Real* const g = grad_out + (first_row + row) * out_stride + head * width;
                 scores_of(shape, from, head, r, weights);
                 weigh(shape, r, weights);
-                gemm(Transpose::yes, Transpose::no, r.columns, width, r.rows, Real{1}, weights, r.stride, g, out_stride,
+                if (shape.dropout.any()) {
+                    drop(shape, sequence, head, r, weights, used);
+                }
+                gemm(Transpose::yes, Transpose::no, r.columns, width, r.rows, Real{1}, used, r.stride, g, out_stride,
                      Real{1}, grad_value + r.column * stride, stride);
                 gemm(Transpose::no, Transpose::yes, r.rows, r.columns, width, Real{1}, g, out_stride,
                      value + r.column * stride, stride, Real{0}, grad, r.stride);
+                if (shape.dropout.any()) {
+                    drop(shape, sequence, head, r, grad, grad);
+                }
                 const Real scale = weigh_reverse(shape, r, weights, grad);
                 gemm(Transpose::no, Transpose::no, r.rows, width, r.columns, scale, grad, r.stride,
                      key + r.column * stride, stride, Real{0}, grad_query + row * stride, stride);

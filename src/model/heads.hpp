@@ -14,6 +14,7 @@
 
 #include "attention/attention.hpp"
 #include "model/batch.hpp"
+#include "model/dropout.hpp"
 #include "model/taps.hpp"
 
 namespace flyball::model {
@@ -27,12 +28,13 @@ struct HeadsShape {
     std::size_t window = 0;  // a token sees this many tokens, itself included; 0: all. Causal alone.
     double scale = 1;
     attention::Kind kind = attention::Kind::softmax;
+    DropoutMask dropout = {};  // of the weights; number ((sequence * heads + head) * tokens + row) * tokens + column
 
     std::size_t stride() const { return (heads + 2 * kv_heads) * head_dim; }  // of qkv
 };
 
 // qkv: [rows, queries | keys | values]; out: [rows, heads*head_dim]. Taps get the scores, times the scale, as
-// blocks.L.attn.scores and the weights as blocks.L.attn.pattern.
+// blocks.L.attn.scores and the weights, before dropout, as blocks.L.attn.pattern.
 template <class Real>
 void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t layer, const Taps<Real>& taps);
 

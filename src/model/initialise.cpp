@@ -32,11 +32,13 @@ class Drawing {
         const scheme::Environment first = environment(0);
         for (const int table : {layout_.tokens, layout_.positions, layout_.types}) {
             draw_table(table, deviation_of(start_, Matrix::embedding, a_.dim, a_.dim, first));
+            ++matrix_;
         }
         if (layout_.head != layout_.tokens) {
             draw_table(layout_.head, deviation_of(start_, Matrix::head, a_.dim, a_.dim, first));
         }
         for (std::size_t l = 0; l < a_.layers; ++l) {
+            matrix_ = matrices_of_a_block * (l + 1);
             draw_block(layout_.blocks[l], environment(l));
         }
     }
@@ -69,6 +71,7 @@ class Drawing {
                 }
                 return band->deviation;
             });
+            ++matrix_;
         }
     }
 
@@ -81,7 +84,7 @@ class Drawing {
     template <class Deviation>
     void fill(int parameter, const Deviation& deviation) {
         const std::size_t count = layout_.parameters[static_cast<std::size_t>(parameter)].elements();
-        const Random stream(seed_, static_cast<std::uint64_t>(parameter));
+        const Random stream(seed_, matrix_);
         Real* const out = parameters_.at(parameter);
         constexpr std::size_t piece = 4096;
         parallel_slots((count + piece - 1) / piece, 64, [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -101,6 +104,10 @@ class Drawing {
     Parameters<Real>& parameters_;
     const Initialisation& start_;
     std::uint64_t seed_;
+    // The matrix being drawn, counted alike whatever norms and learned scalars stand between: the tables and the head,
+    // then for each block as many numbers as it can have matrices (q, k, v, output, gate, up, down).
+    static constexpr std::uint64_t matrices_of_a_block = 8;
+    std::uint64_t matrix_ = 0;
 };
 
 // A matrix as it is stored, and whether the vectors to be scaled are its rows or its columns.
@@ -129,6 +136,20 @@ void scale(const Vectors& vectors, Real* numbers) {
     }
 }
 
+Role role_of(scheme::Learned of) {
+    switch (of) {
+        case scheme::Learned::equation:
+            return Role::learned;
+        case scheme::Learned::attention_gain:
+            return Role::attention_gain;
+        case scheme::Learned::ffn_gain:
+            return Role::ffn_gain;
+        case scheme::Learned::logit_gain:
+            return Role::logit_gain;
+    }
+    unreachable();
+}
+
 }  // namespace
 
 Architecture wired(Architecture sizes, const scheme::Scheme& scheme) {
@@ -139,6 +160,12 @@ Architecture wired(Architecture sizes, const scheme::Scheme& scheme) {
     if (recipe.attention_norm_user.empty() && recipe.attention_norm.any()) {
         sizes.attention_norm = recipe.attention_norm;
     }
+    if (!recipe.ffn_scale.empty()) {
+        sizes.ffn_scale =
+            scheme::scalar_value(recipe.ffn_scale, scheme::Environment::block(1, sizes.layers, sizes.dt, 1, sizes.dim));
+        sizes.ffn_gains = true;
+    }
+    sizes.logit_gains = sizes.logit_gains || (recipe.logit_scale && sizes.has_head);
     return sizes;
 }
 
@@ -160,6 +187,19 @@ double deviation_of(const Initialisation& start, Matrix matrix, std::size_t in, 
         }
     }
     return deviation;
+}
+
+std::vector<double> rate_factors(const Architecture& a, const Layout& layout, const scheme::Recipe& recipe) {
+    const scheme::Environment env = scheme::Environment::block(1, a.layers, a.dt, 1, a.dim);
+    std::vector<double> factors(layout.parameters.size(), 1.0);
+    for (const scheme::Rate& rate : recipe.training.rates) {
+        const double factor = scheme::scalar_value(rate.factor, env);
+        const Role role = role_of(rate.of);
+        for (std::size_t i = 0; i < factors.size(); ++i) {
+            factors[i] = layout.parameters[i].role == role ? factor : factors[i];
+        }
+    }
+    return factors;
 }
 
 template <class Real>

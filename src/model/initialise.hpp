@@ -1,12 +1,13 @@
 // How a model's numbers start, and what training keeps them to: the recipe of its scheme (scheme/recipe.hpp) applied.
 //
-// Every number is a function of the seed, its parameter's place in the layout and its index there, whatever the number
-// of threads. Parts of a fused matrix (queries, keys and values in one) are drawn as matrices of their own. Tables of
-// vectors (embeddings, the head) count d inputs and d outputs for Xavier: deviation 1/sqrt(d).
+// Every number is a function of the seed, of which matrix of which block it belongs to and of its index there, whatever
+// the number of threads and whatever else the scheme has: schemes whose matrices have the same shapes start from the
+// same normal numbers, times their own deviations. Parts of a fused matrix (queries, keys and values in one) are drawn
+// as matrices of their own. Tables of vectors (embeddings, the head) count d inputs and d outputs for Xavier: deviation
+// 1/sqrt(d).
 //
 // Not here: parameters that a pass over data measures (Initialisation::measured), which start at what the equation
-// says; nGPT's factor in the FFN and its scale of the logits (Recipe::ffn_scale, logit_scale), which a model has no
-// place for.
+// says.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace flyball::model {
 
-// The sizes with what the scheme says about wiring: the equation it is trained with and the norms inside attention.
+// The sizes with what the scheme says about wiring: the equation it is trained with, the norms inside attention, the
+// scale and gains inside the FFN, the gains of logits (where there is a head).
 // Parameters that the caller has set (NAME:k=v) stay as they are.
 Architecture wired(Architecture sizes, const scheme::Scheme& scheme);
 
@@ -27,6 +29,9 @@ Model<Real> initialised(Architecture architecture, const scheme::Recipe& recipe,
 // The standard deviation with which a matrix from `in` to `out` numbers is drawn in a block, gains included.
 double deviation_of(const scheme::Initialisation& initialisation, scheme::Matrix matrix, std::size_t in,
                     std::size_t out, const scheme::Environment& env);
+
+// By parameter of the layout: what its learning rate is multiplied by, 1 unless the recipe says otherwise.
+std::vector<double> rate_factors(const Architecture& architecture, const Layout& layout, const scheme::Recipe& recipe);
 
 // Scales the vectors of `which` to unit length; vectors that are zero stay so. The head counts as a matrix.
 template <class Real>

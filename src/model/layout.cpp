@@ -44,6 +44,9 @@ class Builder {
         if (a_.has_head) {
             layout_.head = a_.tied ? layout_.tokens : add(names_.head, ".weight", {a_.vocab, a_.dim}, Role::head);
         }
+        if (a_.logit_gains) {
+            layout_.logit_gain = add(names_.logit_gain, ".weight", {a_.vocab}, Role::logit_gain, 1);
+        }
         return std::move(layout_);
     }
 
@@ -148,7 +151,7 @@ class Builder {
             if (norm.any() && on[part] && norm.gains != scheme::AttentionNorm::Gains::none) {
                 const bool shared = norm.gains == scheme::AttentionNorm::Gains::head;
                 places[part] = add(fmt::format("{}{}", prefix, names_.attention_norms[part]), ".weight",
-                                   {shared ? a_.head_dim : widths[part]}, Role::gain, 1);
+                                   {shared ? a_.head_dim : widths[part]}, Role::attention_gain, 1);
             }
         }
         return places;
@@ -165,6 +168,10 @@ class Builder {
         block.ffn_out =
             linear(fmt::format("{}{}", prefix, names_.ffn_out), a_.ffn_dim, a_.dim, a_.ffn_bias, Role::residual_weight);
         block.attention_gains = attention_gains(prefix);
+        if (a_.ffn_gains) {
+            block.ffn_gain =
+                add(fmt::format("{}{}", prefix, names_.ffn_gain), ".weight", {a_.inner_width()}, Role::ffn_gain, 1);
+        }
         const scheme::Environment env = scheme::Environment::block(l + 1, a_.layers, a_.dt, 1, a_.dim);
         const std::vector<bool> decisions = program_.decide(env);
         if (code_.instructions.empty() || decisions != decisions_) {

@@ -16,13 +16,26 @@
 namespace flyball::model {
 
 // What an initialisation needs to know about a parameter.
-enum class Role { embedding, head, weight, residual_weight, bias, gain, norm_bias, curve, learned };
+enum class Role {
+    embedding,
+    head,
+    weight,
+    residual_weight,
+    bias,
+    gain,            // of the norms of the equation and of the embedding
+    attention_gain,  // of the norms on q, k, v
+    ffn_gain,
+    logit_gain,
+    norm_bias,
+    curve,
+    learned,  // of the equation
+};
 
 struct ParameterSpec {
     std::string name;
     std::vector<std::size_t> shape;
     Role role = Role::weight;
-    double start = 0;        // gain, curve, learned: the value training starts from
+    double start = 0;        // gains, curve, learned: the value training starts from
     std::size_t offset = 0;  // in Parameters
 
     std::size_t elements() const;
@@ -52,6 +65,7 @@ struct BlockLayout {
     std::array<int, 3> attention_gains = {absent, absent, absent};  // of the norms on q, k, v
     Linear output;
     std::vector<Linear> ffn_in;
+    int ffn_gain = absent;  // [inner_width]
     Linear ffn_out;
     std::vector<NormPlace> norms;  // by instance of the block's code (scheme/code.hpp)
     std::vector<int> learned;      // by instance
@@ -67,7 +81,8 @@ struct Layout {
     std::vector<BlockLayout> blocks;
     std::vector<NormPlace> readout_norms;
     std::vector<int> readout_learned;
-    int head = absent;  // equal to `tokens` when tied; absent for an encoder
+    int head = absent;        // equal to `tokens` when tied; absent for an encoder
+    int logit_gain = absent;  // [vocab]
 
     std::size_t count() const;  // numbers in all parameters
 };

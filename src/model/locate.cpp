@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "model/builtin.hpp"
 
 namespace flyball::model {
 
@@ -93,6 +94,9 @@ fs::path snapshot(const fs::path& repository, const std::string& model) {
 }  // namespace
 
 fs::path locate(const std::string& model) {
+    if (model.starts_with(builtin_prefix)) {
+        return builtin_model(model.substr(builtin_prefix.size()));
+    }
     if (is_folder(model)) {
         return model;
     }
@@ -116,7 +120,7 @@ fs::path locate(const std::string& model) {
                                 : fmt::format(", and no {}", flyball::quoted(repository.string(), 200));
     }
     throw Error(ErrorKind::usage, "model.locate", fmt::format("the model {} ({})", flyball::quoted(model), looked),
-                "a folder, or a repository in the local Hugging Face cache");
+                "a folder, a repository in the local Hugging Face cache, or builtin:NAME");
 }
 
 }  // namespace flyball::model

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "model/layer_kernels.hpp"
 #include "model/linear.hpp"
+#include "model/logit_scale.hpp"
 #include "model/pass.hpp"
 
 namespace flyball::model {
@@ -60,7 +61,8 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
                   std::span<const std::int32_t> targets, std::size_t count) {
     const std::size_t dim = model.architecture().dim;
     const std::size_t vocab = model.architecture().vocab;
-    const Real* const head = model.at(model.layout().head);
+    const ScaledHead<Real> scaled(model);
+    const Real* const head = scaled.rows();
     const std::size_t row_tiles = (tokens + tile_rows - 1) / tile_rows;
     const std::size_t column_tiles = (vocab + tile_columns - 1) / tile_columns;
     std::vector<double> partial(tokens * column_tiles);
@@ -114,11 +116,12 @@ double Pass<Real>::loss(std::span<const std::int32_t> targets, const Taps<Real>&
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t block = std::min(rows_, rows_at_once(vocab));
     std::vector<Real> logits(block * vocab);
+    const ScaledHead<Real> head(model_);
     double total = 0;
     for (std::size_t row = 0; row < rows_; row += block) {
         const std::size_t rows = std::min(block, rows_ - row);
         tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim,
-                   model_.at(model_.layout().head), dim, Start<Real>{}, logits.data(), vocab, [](const Tile&) {});
+                   head.rows(), dim, Start<Real>{}, logits.data(), vocab, [](const Tile&) {});
         taps.send({.site = Site::logits,
                    .first_row = row,
                    .rows = rows,
@@ -144,8 +147,10 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     const std::size_t dim = architecture_.dim;
     const std::size_t count = check_targets(targets, rows_, vocab);
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
-    const Real* const head = model_.at(model_.layout().head);
-    Real* const grad_head = gradients.at(model_.layout().head);
+    const ScaledHead<Real> scaled(model_);
+    ScaledHeadGradient<Real> sums(model_, gradients);
+    const Real* const head = scaled.rows();
+    Real* const grad_head = sums.rows();
     const std::size_t block = std::min(rows_, rows_at_once(vocab));
     std::vector<Real> logits(block * vocab);
     std::vector<Real> grad_readout(rows_ * dim);
@@ -179,6 +184,7 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
         tiled_gemm(Transpose::yes, Transpose::no, vocab, dim, rows, Real{1}, logits.data(), vocab,
                    readout_.data() + row * dim, dim, Start<Real>{nullptr, true}, grad_head, dim, nothing);
     }
+    sums.finish();
     backward(grad_readout.data(), gradients, taps);
     double total = 0;
     for (const double loss : losses) {

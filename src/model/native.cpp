@@ -6,7 +6,6 @@
 #include <array>
 
 #include "core/error.hpp"
-#include "core/file.hpp"
 
 namespace flyball::model {
 
@@ -41,6 +40,8 @@ void visit_flags(A& a, const Visitor& visitor) {
     visitor("tied", a.tied);
     visitor("scale_scores", a.scale_scores);
     visitor("scale_by_layer", a.scale_by_layer);
+    visitor("ffn_gains", a.ffn_gains);
+    visitor("logit_gains", a.logit_gains);
 }
 
 template <class Visitor, class A>
@@ -48,6 +49,7 @@ void visit_numbers(A& a, const Visitor& visitor) {
     visitor("dt", a.dt);
     visitor("eps", a.eps);
     visitor("rope_theta", a.rope.theta);
+    visitor("ffn_scale", a.ffn_scale);
 }
 
 template <class Visitor, class A>
@@ -58,6 +60,23 @@ void visit_attention_norm_flags(A& norm, const Visitor& visitor) {
     visitor("after_positions", norm.after_positions);
     visitor("scores_times_root", norm.scores_times_root);
 }
+
+template <class Visitor, class R>
+void visit_rope_numbers(R& rope, const Visitor& visitor) {
+    visitor("factor", rope.factor);
+    visitor("original_positions", rope.original_positions);
+    visitor("low_frequency", rope.low_frequency);
+    visitor("high_frequency", rope.high_frequency);
+    visitor("beta_fast", rope.beta_fast);
+    visitor("beta_slow", rope.beta_slow);
+    visitor("attention_factor", rope.attention_factor);
+}
+
+constexpr std::array<std::pair<const char*, Rope::Scaling>, 5> scalings = {{{"none", Rope::Scaling::none},
+                                                                            {"linear", Rope::Scaling::linear},
+                                                                            {"dynamic", Rope::Scaling::dynamic},
+                                                                            {"llama3", Rope::Scaling::llama3},
+                                                                            {"yarn", Rope::Scaling::yarn}}};
 
 using scheme::AttentionNorm;
 constexpr std::array<std::pair<const char*, AttentionNorm::Over>, 2> overs = {
@@ -92,6 +111,21 @@ Json attention_norm_json(const AttentionNorm& norm) {
     return json;
 }
 
+Json rope_scaling_json(const Rope& rope) {
+    Json json = {{"scaling", name_of(scalings, rope.scaling)}, {"truncate", rope.truncate}};
+    visit_rope_numbers(rope, [&json](const char* key, double value) { json[key] = value; });
+    return json;
+}
+
+void read_rope_scaling(const ConfigReader& config, Rope& rope) {
+    read_name(config, "scaling", scalings, rope.scaling);
+    rope.truncate = config.flag("truncate", rope.truncate);
+    visit_rope_numbers(rope, [&config](const char* key, double& value) { value = config.number(key, value); });
+    if (rope.scaling != Rope::Scaling::none && !(rope.factor > 0 && rope.original_positions > 0)) {
+        config.fail(rope.factor > 0 ? "original_positions" : "factor", "a number above 0");
+    }
+}
+
 AttentionNorm read_attention_norm(const ConfigReader& config) {
     AttentionNorm norm;
     norm.norm = config.text("norm", norm.norm);
@@ -115,6 +149,9 @@ Json architecture_json(const Architecture& a) {
     json["windows"] = a.windows;
     if (a.attention_norm.any()) {
         json["attention_norm"] = attention_norm_json(a.attention_norm);
+    }
+    if (a.rope.scaling != Rope::Scaling::none) {
+        json["rope_scaling"] = rope_scaling_json(a.rope);
     }
     return json;
 }
@@ -151,22 +188,8 @@ Architecture read_native(const ConfigReader& config, const HasTensor&) {
         config.fail("rope_theta", "a number above 1");
     }
     a.rope.original_positions = static_cast<double>(a.positions);
+    read_rope_scaling(config.object("rope_scaling"), a.rope);
     return a;
-}
-
-void save_model(const Model<float>& model, const std::filesystem::path& folder) {
-    if (model.architecture().family != "flyball" || model.architecture().rope.scaling != Rope::Scaling::none) {
-        throw Error(ErrorKind::usage, "model.save", fmt::format("a {} model", model.architecture().family),
-                    "a model of our own, without scaled rotary positions");
-    }
-    std::vector<TensorToWrite> tensors;
-    const std::vector<ParameterSpec>& specs = model.layout().parameters;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        tensors.push_back(tensor(specs[i].name, specs[i].shape,
-                                 std::span<const float>(model.at(static_cast<int>(i)), specs[i].elements())));
-    }
-    write_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
-    write_file_atomically(folder / "config.json", dump_json(architecture_json(model.architecture()), 1) + "\n");
 }
 
 }  // namespace flyball::model

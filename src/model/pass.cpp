@@ -165,6 +165,14 @@ void Pass<Real>::edit(const std::vector<Edit>& edits) {
     embedding_.clear();  // what was kept is of the model before: backward wants another forward
 }
 
+template <class Real>
+void Pass<Real>::dropout(const Dropout& dropout) {
+    check(dropout);
+    dropout_ = dropout;
+    sub_layers_.dropout(dropout);
+    embedding_.clear();  // masks of backward are those of forward
+}
+
 // A factor that meets nothing would look like a branch without effect.
 template <class Real>
 void Pass<Real>::check_branches(std::size_t layer, const scheme::BranchFactors& factors) const {
@@ -244,6 +252,9 @@ void Pass<Real>::forward(std::span<const std::int32_t> ids, const Taps<Real>& ta
         scheme::row_kernels<Real>().apply(row_map(model_.layout().embedding_norm), rows_, dim, before.data(),
                                           x0.data());
     }
+    if (dropout_.share > 0) {
+        embedding_mask().apply_all(x0.size(), x0.data(), x0.data());
+    }
     show(Site::embed, 0, x0.data(), taps);
     if (keep_ == Keep::nothing) {
         state_ = scheme::State<Real>::start(model_.program(), rows_, dim, std::move(x0));
@@ -264,9 +275,11 @@ void Pass<Real>::run_blocks(const Taps<Real>& taps) {
             show_contribution(l, contribution, rows, taps);
         };
         const scheme::ContributionSink<Real> sink(send);
+        std::size_t call = 0;
         if (!edits_[l].dropped) {
             blocks_.layer(environment(l), state_,
                           [&](scheme::SubLayer sub_layer, const Real* in, Real* out) {
+                              room_.call = call++;
                               sub_layers_.forward(l, sub_layer, in, out, room_, false, taps);
                           },
                           block_parameters(block.norms, block.learned),

@@ -59,6 +59,10 @@ class Pass {
     // From now on; an empty list undoes them. Error(usage) for a block that is not there, or a factor on a whole block.
     void edit(const std::vector<Edit>& edits);
 
+    // From now on, masks by this seed; a share of 0 undoes it. For training: the loss that is reported as a result of
+    // training wants none. backward() uses what forward() ran with.
+    void dropout(const Dropout& dropout);
+
     // ids: [sequences, tokens], each below the vocabulary's size; otherwise Error(input).
     void forward(std::span<const std::int32_t> ids, const Taps<Real>& taps = {});
 
@@ -89,6 +93,7 @@ class Pass {
                                                    const std::vector<int>& learned) const;
     scheme::RowMap<Real> row_map(const NormPlace& place) const;
     void embed(Real* out) const;  // before the embedding's norm
+    DropoutMask embedding_mask() const { return {dropout_, DropoutMask::Place::embedding}; }
     void embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradients) const;
     void run_blocks(const Taps<Real>& taps);
     void record_blocks(const Taps<Real>& taps);
@@ -111,6 +116,7 @@ class Pass {
     Keep keep_;
     std::vector<std::int32_t> ids_;
     SubLayerRunner<Real> sub_layers_;
+    Dropout dropout_;
     std::vector<BlockEdits> edits_;  // by block
     scheme::BranchStep<Real> blocks_;
     scheme::RowStep<Real> step_;                        // for the readout

@@ -29,7 +29,7 @@ void Pass<Real>::record(Tape& tape, std::size_t layer, const std::vector<Real*>&
                       block_parameters(block.norms, block.learned),
                       [&](scheme::SubLayer sub_layer, const Real* in, Real* to) {
                           if (call == tape.calls.size()) {
-                              tape.calls.emplace_back();
+                              tape.calls.emplace_back().call = call;
                           }
                           sub_layers_.forward(layer, sub_layer, in, to, tape.calls[call++], true, taps);
                       },
@@ -86,7 +86,7 @@ void Pass<Real>::add_norms(const std::vector<NormPlace>& places, const std::vect
 template <class Real>
 void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps) {
     if (keep_ == Keep::nothing || embedding_.empty()) {
-        throw Error(ErrorKind::usage, "model.backward", "no forward pass that was kept, or an edit since",
+        throw Error(ErrorKind::usage, "model.backward", "no forward pass that was kept, or an edit or dropout since",
                     "forward() of a pass that keeps its blocks before backward()");
     }
     check_streams(taps);
@@ -138,6 +138,9 @@ void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients,
         }
     }
     show(Site::embed_grad, 0, grad_embedding.data(), taps);
+    if (dropout_.share > 0) {
+        embedding_mask().apply_all(numbers, grad_embedding.data(), grad_embedding.data());
+    }
     embed_reverse(grad_embedding, gradients);
 }
 

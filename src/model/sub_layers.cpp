@@ -1,6 +1,7 @@
 #include "model/sub_layers.hpp"
 
 #include "model/attention_norm.hpp"
+#include "model/ffn_scale.hpp"
 #include "model/layer_kernels.hpp"
 #include "model/linear.hpp"
 #include "scheme/row_machine.hpp"
@@ -41,9 +42,17 @@ SubLayerRunner<Real>::SubLayerRunner(const Model<Real>& model, Batch batch)
 }
 
 template <class Real>
-HeadsShape SubLayerRunner<Real>::heads(std::size_t layer) const {
+HeadsShape SubLayerRunner<Real>::heads(std::size_t layer, std::size_t call) const {
     const Architecture& a = model_.architecture();
-    return {batch_, a.heads, a.kv_heads, a.head_dim, a.causal, a.window(layer), a.score_scale(layer), a.attention_kind};
+    HeadsShape shape = {batch_,   a.heads,         a.kv_heads,           a.head_dim,
+                        a.causal, a.window(layer), a.score_scale(layer), a.attention_kind};
+    shape.dropout = DropoutMask(dropout_, DropoutMask::Place::weights, layer, call);
+    return shape;
+}
+
+template <class Real>
+DropoutMask SubLayerRunner<Real>::branch_mask(std::size_t layer, std::size_t call) const {
+    return {dropout_, DropoutMask::Place::branch, layer, call};
 }
 
 template <class Real>
@@ -57,6 +66,9 @@ void SubLayerRunner<Real>::forward(std::size_t layer, scheme::SubLayer sub_layer
         attention(layer, in, out, room, taps);
     } else {
         feed_forward(layer, in, out, room, keep);
+    }
+    if (const DropoutMask mask = branch_mask(layer, room.call); mask.any()) {
+        mask.apply_all(rows_ * dim, out, out);
     }
     show(is_attention ? Site::attn_out : Site::ffn_out, out);
 }
@@ -81,7 +93,7 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     show(Site::query, 0, a.query_width());
     show(Site::key, a.query_width(), a.key_width());
     show(Site::value, a.query_width() + a.key_width(), a.key_width());
-    attend(heads(layer), room.qkv.data(), room.mixed.data(), layer, taps);
+    attend(heads(layer, room.call), room.qkv.data(), room.mixed.data(), layer, taps);
     linear(model_, block.output, rows_, room.mixed.data(), out, a.dim);
 }
 
@@ -91,7 +103,8 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
     const Architecture& a = model_.architecture();
     const BlockLayout& block = model_.layout().blocks[layer];
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
-    const std::size_t width = a.gated ? 2 * a.ffn_dim : a.ffn_dim;
+    const FfnScale<Real> scale(model_, layer);
+    const std::size_t width = a.inner_width();
     room.hidden.resize(rows_ * width);
     Real* activated = room.hidden.data();
     if (a.gated || keep) {
@@ -102,13 +115,18 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
         linear(model_, part, rows_, in, room.hidden.data(), width, [&](const Tile& tile) {
             for (std::size_t i = tile.row; !a.gated && i < tile.row + tile.rows; ++i) {
                 const std::size_t at = i * width + tile.column;
-                kernels.activate(a.activation, tile.columns, room.hidden.data() + at, activated + at);
+                const Real* from = room.hidden.data() + at;
+                if (scale.any()) {
+                    scale.apply(tile.column, tile.columns, from, activated + at);
+                    from = activated + at;
+                }
+                kernels.activate(a.activation, tile.columns, from, activated + at);
             }
         });
     }
     if (a.gated) {
         for_rows(rows_, width, [&](std::size_t i) {
-            const Real* const row = room.hidden.data() + i * width;
+            const Real* const row = scale.row(room.hidden.data() + i * width);
             kernels.gate(a.activation, a.ffn_dim, row, row + a.ffn_dim, activated + i * a.ffn_dim);
         });
     }
@@ -118,6 +136,11 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
 template <class Real>
 void SubLayerRunner<Real>::reverse(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, const Real* grad_out,
                                    Real* grad_in, const CallRoom<Real>& room, Parameters<Real>& gradients) {
+    if (const DropoutMask mask = branch_mask(layer, room.call); mask.any()) {
+        grad_branch_.resize(rows_ * model_.architecture().dim);
+        mask.apply_all(grad_branch_.size(), grad_out, grad_branch_.data());
+        grad_out = grad_branch_.data();
+    }
     if (sub_layer == scheme::SubLayer::attention) {
         attention_reverse(layer, in, grad_out, grad_in, room, gradients);
     } else {
@@ -134,7 +157,7 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
     linear_reverse(model_, block.output, rows_, room.mixed.data(), grad_out, a.dim, grad_narrow_.data(), false,
                    gradients);
-    attend_reverse(heads(layer), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
+    attend_reverse(heads(layer, room.call), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
     norm_attention_reverse(model_, layer, NormPlacement::after_positions, rows_, room.unnormed, grad_wide_.data(),
                            gradients);
     turn_all(rope_, a, batch_, grad_wide_.data(), true);
@@ -153,7 +176,8 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     const Architecture& a = model_.architecture();
     const BlockLayout& block = model_.layout().blocks[layer];
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
-    const std::size_t width = a.gated ? 2 * a.ffn_dim : a.ffn_dim;
+    const FfnScale<Real> scale(model_, layer);
+    const std::size_t width = a.inner_width();
     const std::size_t f = a.ffn_dim;
     grad_narrow_.resize(rows_ * std::max(a.query_width(), a.ffn_dim));
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
@@ -161,7 +185,7 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
                    gradients);
     for_rows(rows_, width, [&](std::size_t i) {
         const Real* const g = grad_narrow_.data() + i * f;
-        const Real* const pre = room.hidden.data() + i * width;
+        const Real* const pre = scale.row(room.hidden.data() + i * width);
         Real* const to = grad_wide_.data() + i * width;
         kernels.slope(a.activation, f, pre, to);
         if (!a.gated) {
@@ -177,6 +201,7 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
             to[f + k] *= g[k];
         }
     });
+    scale.reverse(rows_, room.hidden.data(), grad_wide_.data(), gradients);
     bool add = false;
     for (const Linear& part : block.ffn_in) {
         linear_reverse(model_, part, rows_, in, grad_wide_.data(), width, grad_in, add, gradients);

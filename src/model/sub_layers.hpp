@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/batch.hpp"
+#include "model/dropout.hpp"
 #include "model/heads.hpp"
 #include "model/model.hpp"
 #include "model/rope.hpp"
@@ -16,10 +17,11 @@ namespace flyball::model {
 // What one call leaves behind for reverse mode; a forward pass alone reuses one for all calls.
 template <class Real>
 struct CallRoom {
+    std::size_t call = 0;         // which of the block's calls this is
     std::vector<Real> qkv;        // [rows, qkv_width], after rotary positions and norms
     std::vector<Real> unnormed;   // qkv before norms inside attention, where there are any
     std::vector<Real> mixed;      // [rows, heads*head_dim]
-    std::vector<Real> hidden;     // [rows, ffn_dim or 2*ffn_dim], before the activation
+    std::vector<Real> hidden;     // [rows, inner_width], before the FFN's scale and activation
     std::vector<Real> activated;  // [rows, ffn_dim]
 };
 
@@ -27,6 +29,9 @@ template <class Real>
 class SubLayerRunner {
   public:
     SubLayerRunner(const Model<Real>& model, Batch batch);
+
+    // From now on.
+    void dropout(const Dropout& dropout) { dropout_ = dropout; }
 
     // in, out: [rows, dim]. `keep`: room will be needed by reverse().
     void forward(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, Real* out, CallRoom<Real>& room,
@@ -37,7 +42,8 @@ class SubLayerRunner {
                  const CallRoom<Real>& room, Parameters<Real>& gradients);
 
   private:
-    HeadsShape heads(std::size_t layer) const;
+    HeadsShape heads(std::size_t layer, std::size_t call) const;
+    DropoutMask branch_mask(std::size_t layer, std::size_t call) const;
     void attention(std::size_t layer, const Real* in, Real* out, CallRoom<Real>& room, const Taps<Real>& taps) const;
     void feed_forward(std::size_t layer, const Real* in, Real* out, CallRoom<Real>& room, bool keep) const;
     void attention_reverse(std::size_t layer, const Real* in, const Real* grad_out, Real* grad_in,
@@ -49,6 +55,8 @@ class SubLayerRunner {
     Batch batch_;
     std::size_t rows_;
     RopeTable<Real> rope_;
+    Dropout dropout_;
+    std::vector<Real> grad_branch_;  // of the output of a sub-layer before dropout
     std::vector<Real> grad_wide_;    // of qkv or hidden
     std::vector<Real> grad_narrow_;  // of mixed or activated
 };

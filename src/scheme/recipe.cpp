@@ -115,6 +115,20 @@ std::string shown(const AttentionNorm& norm, std::string_view user) {
     return text + (norm.scores_times_root ? "; scores times sqrt(d/heads)" : "");
 }
 
+const char* shown(Learned of) {
+    switch (of) {
+        case Learned::equation:
+            return "the equation's learned parameters";
+        case Learned::attention_gain:
+            return "the gains on q, k and v";
+        case Learned::ffn_gain:
+            return "the gains inside the FFN";
+        case Learned::logit_gain:
+            return "the scales of the logits";
+    }
+    unreachable();
+}
+
 }  // namespace
 
 double scalar_value(std::string_view text, const Environment& env) {
@@ -158,7 +172,8 @@ std::string describe_attributes(const Recipe& recipe) {
         parts.push_back(shown(recipe.attention_norm, recipe.attention_norm_user));
     }
     if (!recipe.ffn_scale.empty()) {
-        parts.push_back(fmt::format("inner numbers of the FFN times {}", recipe.ffn_scale));
+        parts.push_back(
+            fmt::format("inner numbers of the FFN times {} and a learned gain for each channel", recipe.ffn_scale));
     }
     if (recipe.logit_scale) {
         parts.emplace_back("a learned scale for each token's logit");
@@ -176,6 +191,9 @@ std::string describe_attributes(const Recipe& recipe) {
     }
     if (!training.clip) {
         parts.emplace_back("gradients are not clipped");
+    }
+    for (const Rate& rate : training.rates) {
+        parts.push_back(fmt::format("learning rate of {} times {}", shown(rate.of), rate.factor));
     }
     if (training.learned_clip) {
         parts.push_back(

@@ -51,6 +51,17 @@ struct Initialisation {
 // that read the stream, columns of matrices that write to it, rows of tables.
 enum class UnitVectors { none, embeddings, all };
 
+// Learned numbers beside the matrices: of the equation, of the norms on q, k and v, inside the FFN, of the logits.
+enum class Learned { equation, attention_gain, ffn_gain, logit_gain };
+
+// Their learning rate is multiplied by a factor. A number that is stored as a fraction 1/factor of what is used (nGPT
+// stores alpha = 0.05 as 1/sqrt(d)) is the same thing to an optimiser whose steps do not depend on the size of
+// gradients.
+struct Rate {
+    Learned of = Learned::equation;
+    std::string_view factor;
+};
+
 struct Training {
     enum class WarmUp { usual, needed, none };
     UnitVectors unit_vectors = UnitVectors::none;
@@ -59,6 +70,7 @@ struct Training {
     bool clip = true;                         // gradients as a whole
     std::optional<double> learned_clip = {};  // of the gradients of the equation's learned parameters,
     double learned_clip_from = 0;             // in models of this many parameters and more
+    std::vector<Rate> rates = {};             // where a learning rate is not everyone's
     bool learned_gains = false;               // gains of the norms must not be frozen
     std::string_view equation = {};           // what is trained, where parameters differ from the entry's
 };
@@ -85,7 +97,7 @@ struct Recipe {
     Training training = {};
     AttentionNorm attention_norm = {};
     std::string_view attention_norm_user = {};  // not part of the scheme, but of this user of it
-    std::string_view ffn_scale = {};            // what the FFN's inner numbers are multiplied by
+    std::string_view ffn_scale = {};            // what the FFN's inner numbers are multiplied by, beside learned gains
     bool logit_scale = false;                   // logits have a learned scale, one for each token
 };
 

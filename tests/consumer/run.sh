@@ -17,4 +17,10 @@ if grep -rIl -e "$build" "$work/prefix"; then
     echo "the files above, once installed, still name the build directory $build"
     exit 1
 fi
-"$work/prefix/bin/flyball" --version
+
+# Models that are installed with the program are found from any directory, also when the prefix has moved.
+mkdir -p "$work/prefix/share/flyball/models"
+cp -r "$here/../model/golden/gpt2" "$work/prefix/share/flyball/models/probe"
+mv "$work/prefix" "$work/moved"
+(cd / && env -u FLYBALL_DATA "$work/moved/bin/flyball" forward builtin:probe --ids 1,2,3 >/dev/null)
+"$work/moved/bin/flyball" --version

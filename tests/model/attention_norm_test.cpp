@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "model/attention_norm.hpp"
 #include "model/native.hpp"
+#include "model/save.hpp"
 #include "scheme/row_machine.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
@@ -43,7 +44,7 @@ std::vector<double> attention_out(const AttentionNorm& norm) {
             const auto place = static_cast<double>(k);
             if (const auto found = sines.find(spec.name); found != sines.end()) {
                 values[k] = std::sin(found->second.first * place + found->second.second);
-            } else if (spec.role == Role::gain) {
+            } else if (spec.role == Role::gain || spec.role == Role::attention_gain) {
                 EXPECT_EQ(values[k], 1) << spec.name;
                 values[k] = 1 + slope * place;
             }

@@ -11,6 +11,7 @@
 #include "core/json.hpp"
 #include "model/finite.hpp"
 #include "model/native.hpp"
+#include "model/save.hpp"
 #include "scheme/catalogue.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
@@ -406,6 +407,9 @@ TEST(Finite, NamesTheTensorsThatAreNot) {
 TEST(Checkpoint, ModelsOfOurOwnComeBackAsTheyWere) {
     const TemporaryFolder folder;
     for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        if (entry.name == "pre-ln") {
+            continue;  // which is GPT-2, saved as such: save_test.cpp
+        }
         for (const Architecture& architecture : {tiny_architecture(entry.equation), tiny_llama(entry.equation)}) {
             const Model<float> model = tiny_model<float>(architecture, 31);
             save_model(model, folder.path());
@@ -418,7 +422,6 @@ TEST(Checkpoint, ModelsOfOurOwnComeBackAsTheyWere) {
             EXPECT_EQ(pass.readout(), again.readout()) << entry.name;
         }
     }
-    EXPECT_ERROR(save_model(load_model(golden_folder() / "gpt2"), folder.path()), "a gpt2 model");
 }
 
 TEST(Checkpoint, ModelsOfOurOwnAreCheckedToo) {

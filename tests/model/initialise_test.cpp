@@ -200,11 +200,96 @@ TEST(Initialise, WiringFollowsTheRecipe) {
     EXPECT_EQ(medium("ngpt").attention_norm.norm, "unit");
     EXPECT_EQ(medium("ngpt:alpha=0.3").equation, "unit(x + dt*alpha*(unit(f(x)) - x)) where alpha = 0.3")
         << "what the user sets stays";
+    EXPECT_EQ(medium("ngpt").ffn_scale, 8) << "sqrt(64)";
+    EXPECT_TRUE(medium("ngpt").ffn_gains && medium("ngpt").logit_gains);
+    EXPECT_EQ(medium("pre-ln").ffn_scale, 1);
+    EXPECT_FALSE(medium("pre-ln").ffn_gains || medium("pre-ln").logit_gains);
     EXPECT_TRUE(medium("hybridnorm").attention_norm.value);
     EXPECT_FALSE(medium("output-ln").attention_norm.any()) << "OLMo 2 has it, the scheme does not ask for it";
     const Architecture own = wired(Architecture{}, scheme::scheme_of_equation("x + f(x)"));
     EXPECT_EQ(own.equation, "x + f(x)");
     EXPECT_FALSE(own.attention_norm.any());
+}
+
+TEST(Initialise, SchemesOfEqualShapesStartFromTheSameNumbers) {
+    // Their norms, gains and learned scalars differ, which must not move what is drawn.
+    const scheme::Recipe recipe;
+    const auto pre = initialised<double>(medium("pre-ln"), recipe, 5);
+    const auto peri = initialised<double>(medium("peri-ln"), recipe, 5);
+    const auto ngpt = initialised<double>(medium("ngpt"), recipe, 5);
+    for (const auto& [one, other] : {std::pair{&pre, &peri}, {&pre, &ngpt}}) {
+        const auto expect_same = [&, one = one, other = other](int a, int b, std::size_t count) {
+            EXPECT_EQ(std::vector<double>(one->at(a), one->at(a) + count),
+                      std::vector<double>(other->at(b), other->at(b) + count));
+        };
+        expect_same(one->layout().tokens, other->layout().tokens, 300 * 64);
+        expect_same(one->layout().positions, other->layout().positions, 80 * 64);
+        expect_same(one->layout().head, other->layout().head, 300 * 64);
+        for (std::size_t l = 0; l < 4; ++l) {
+            const BlockLayout& a = one->layout().blocks[l];
+            const BlockLayout& b = other->layout().blocks[l];
+            expect_same(a.qkv[0].weight, b.qkv[0].weight, 128 * 64);
+            expect_same(a.output.weight, b.output.weight, 64 * 64);
+            expect_same(a.ffn_in[0].weight, b.ffn_in[0].weight, 192 * 64);
+            expect_same(a.ffn_out.weight, b.ffn_out.weight, 64 * 192);
+        }
+    }
+}
+
+TEST(Initialise, RatesOfLearnedNumbersAreThoseOfNgptsStoredScales) {
+    // alpha = 0.05 is stored as 1/sqrt(d), s_qk = 1 and s_z = 1 as 1/sqrt(d), s_u = s_v = 1 as 1 (arXiv:2410.01131).
+    const Architecture a = medium("ngpt");
+    const Model<float> model(a, native_names());
+    const std::vector<double> rates = rate_factors(a, model.layout(), recipe_of(scheme::find_scheme("ngpt")));
+    ASSERT_EQ(rates.size(), model.layout().parameters.size());
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        const std::string& name = model.layout().parameters[i].name;
+        const bool root = name.find("_norm.") != std::string::npos || name.starts_with("head.gain");
+        const bool alpha = name.ends_with(".alpha");
+        EXPECT_DOUBLE_EQ(rates[i], alpha ? 0.05 * 8 : root ? 8 : 1) << name;
+    }
+    for (const double rate : rate_factors(a, model.layout(), scheme::Recipe{})) {
+        EXPECT_EQ(rate, 1);
+    }
+}
+
+TEST(Initialise, NumbersStoredSmallerLearnAsThoseWithARateOfTheirOwn) {
+    // nGPT's program stores s and uses s * factor; Adam's steps are then those of a rate that is factor times larger.
+    const double factor = 0.05 * 8;
+    const auto slope = [](double used) { return 3 * (used - 0.4) + std::cos(5 * used); };
+    const auto adam = [](double gradient, double& m, double& v, int step) {
+        m = 0.9 * m + 0.1 * gradient;
+        v = 0.95 * v + 0.05 * gradient * gradient;
+        return m / (1 - std::pow(0.9, step)) / (std::sqrt(v / (1 - std::pow(0.95, step))) + 1e-8);
+    };
+    double stored = 0.05 / factor;
+    double used = 0.05;
+    double m[2] = {};
+    double v[2] = {};
+    for (int step = 1; step <= 200; ++step) {
+        stored -= 1e-3 * adam(slope(stored * factor) * factor, m[0], v[0], step);
+        used -= factor * 1e-3 * adam(slope(used), m[1], v[1], step);
+        ASSERT_NEAR(stored * factor, used, 1e-9) << step;
+    }
+    EXPECT_GT(std::fabs(used - 0.05), 0.02);
+}
+
+TEST(Initialise, EqualGainsOfQueriesAndKeysHaveEqualGradients) {
+    // nGPT has one s_qk for both. Two gains that start alike stay alike: each gets half of the gradient of s_qk.
+    const scheme::Scheme scheme = scheme::find_scheme("ngpt");
+    Architecture a = wired(tiny_llama(""), scheme);
+    a.kv_heads = 2;
+    const auto model = initialised<double>(a, recipe_of(scheme), 3);
+    Pass<double> pass(model, tiny_ids.size(), Keep::everything);
+    Parameters<double> gradients(model.layout());
+    pass.forward(tiny_ids);
+    pass.loss_and_backward(next_tokens(tiny_ids), gradients);
+    for (const BlockLayout& block : model.layout().blocks) {
+        for (std::size_t k = 0; k < 8; ++k) {
+            const double query = gradients.at(block.attention_gains[0])[k];
+            EXPECT_NEAR(query, gradients.at(block.attention_gains[1])[k], 1e-12);
+        }
+    }
 }
 
 TEST(Initialise, EverySchemeOfTheCatalogueStartsNearTheLossOfGuessing) {

@@ -7,6 +7,7 @@
 #include "attention/row_weights.hpp"
 #include "model/heads.hpp"
 #include "model/native.hpp"
+#include "model/save.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
 
@@ -96,7 +97,7 @@ TEST(Kinds, SpoiltScoresMakeTheRowNaNAndSortNothing) {
 
 TEST(Kinds, AModelOfOursSaysItsKind) {
     for (const std::string& name : attention::kind_names()) {
-        Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+        Architecture a = tiny_architecture("x + dt*f(norm(x))");
         a.attention_kind = attention::kind_from_name(name);
         EXPECT_EQ(architecture_json(a).at("attention"), name);
         const flyball::test::TemporaryFolder folder;

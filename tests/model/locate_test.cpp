@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "model/builtin.hpp"
 #include "model/locate.hpp"
 #include "tokenizer/support.hpp"
 
@@ -100,6 +101,28 @@ TEST_F(Locate, WhatIsMissingIsNamed) {
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::usage);
+    }
+}
+
+TEST_F(Locate, BuiltinModelsAreInTheFolderOfData) {
+    const Variable data("FLYBALL_DATA", path("data"));
+    EXPECT_TRUE(builtin_models().empty());
+    const std::string none = message_of([] { locate("builtin:pre-ln"); });
+    EXPECT_NE(none.find("the model 'builtin:pre-ln'"), std::string::npos) << none;
+    EXPECT_NE(none.find("where there is none"), std::string::npos) << none;
+    folder_.write("data/models/pre-ln/config.json", "{}");
+    folder_.write("data/models/peri-ln/config.json", "{}");
+    folder_.write("data/models/no-model/readme", "{}");
+    folder_.write("data/config.json", "{}");
+    EXPECT_EQ(builtin_models(), (std::vector<std::string>{"peri-ln", "pre-ln"}));
+    EXPECT_EQ(locate("builtin:pre-ln"), path("data/models/pre-ln"));
+    const std::string close = message_of([] { locate("builtin:preln"); });
+    EXPECT_NE(close.find("one of peri-ln, pre-ln after builtin:"), std::string::npos) << close;
+    EXPECT_NE(close.find("did you mean builtin:pre-ln?"), std::string::npos) << close;
+    for (const char* const name : {"builtin:zzz", "builtin:", "builtin:..", "builtin:../models/pre-ln"}) {
+        const std::string far = message_of([&] { locate(name); });
+        EXPECT_NE(far.find("one of peri-ln, pre-ln"), std::string::npos) << far;
+        EXPECT_EQ(far.find("did you mean"), std::string::npos) << far;
     }
 }
 

@@ -43,14 +43,15 @@ std::vector<std::int32_t> many_ids(std::size_t count, std::uint64_t seed) {
 }
 
 template <class Real>
-void expect_same_bits(const Batch& batch) {
-    const Model<Real> model = tiny_model<Real>(wide(), 2);
+void expect_same_bits(const Batch& batch, const Architecture& architecture = wide(), const Dropout& dropout = {}) {
+    const Model<Real> model = tiny_model<Real>(architecture, 2);
     const std::vector<std::int32_t> ids = many_ids(batch.rows(), 1);
     const std::vector<std::int32_t> targets = next_tokens(ids, batch.sequences);
     const auto run = [&](int count) {
         set_threads(count);
         Pass<Real> pass(model, batch, Keep::inputs);
         Parameters<Real> gradients(model.layout());
+        pass.dropout(dropout);
         pass.forward(ids);
         std::vector<Real> all = pass.readout();
         all.push_back(static_cast<Real>(pass.loss(targets)));
@@ -70,6 +71,20 @@ TEST_F(Threads, ForwardAndBackwardHaveTheSameBits) {
 TEST_F(Threads, ForwardAndBackwardOfABatchHaveTheSameBits) {
     expect_same_bits<float>({4, 90});
     expect_same_bits<double>({4, 90});
+}
+
+TEST_F(Threads, DropoutHasTheSameBits) {
+    expect_same_bits<float>(333, wide(), {0.1, 4});
+    expect_same_bits<float>({4, 90}, wide(), {0.5, 5});
+}
+
+TEST_F(Threads, GainsInsideTheFfnAndOfLogitsHaveTheSameBits) {
+    Architecture a = wide();
+    a.ffn_scale = 2;
+    a.ffn_gains = a.logit_gains = true;
+    expect_same_bits<float>({4, 90}, a);
+    a.gated = false;
+    expect_same_bits<float>({4, 90}, a);
 }
 
 TEST_F(Threads, SequencesInParallelEqualOneAfterTheOther) {

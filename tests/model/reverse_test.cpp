@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "derivative.hpp"
 #include "model/pass.hpp"
 #include "scheme/catalogue.hpp"
 #include "scheme/normaliser.hpp"
@@ -10,63 +11,6 @@
 
 namespace flyball::model::test {
 namespace {
-
-// A loss to differentiate. Two sequences where a batch is asked for: of other tokens, and the second with fewer
-// targets.
-struct Problem {
-    Batch batch = tiny_ids.size();
-    std::vector<std::int32_t> ids = tiny_ids;
-    std::vector<std::int32_t> targets = next_tokens(tiny_ids);
-
-    static Problem of_two() {
-        Problem two;
-        two.batch = {2, 5};
-        two.ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
-        two.targets = next_tokens(two.ids, 2);
-        two.targets[6] = no_target;
-        return two;
-    }
-    double loss(const Model<double>& model) const {
-        Pass<double> pass(model, batch);
-        pass.forward(ids);
-        return pass.loss(targets);
-    }
-};
-
-// One random direction for each parameter tensor.
-void expect_derivative(Model<double> model, Keep keep, const std::string& what, const Problem& problem = {}) {
-    Parameters<double> gradients(model.layout());
-    Pass<double> pass(model, problem.batch, keep);
-    pass.forward(problem.ids);
-    const double loss = pass.loss_and_backward(problem.targets, gradients);
-    EXPECT_NEAR(loss, problem.loss(model), 1e-12) << what;
-    ASSERT_TRUE(std::isfinite(loss)) << what;
-    double largest = 0;
-    for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
-        const ParameterSpec& spec = model.layout().parameters[i];
-        const int parameter = static_cast<int>(i);
-        double* const values = model.parameters()->at(parameter);
-        const std::vector<double> before(values, values + spec.elements());
-        const Random direction(77, i);
-        double predicted = 0;
-        for (std::size_t k = 0; k < before.size(); ++k) {
-            predicted += gradients.at(parameter)[k] * direction.normal(k);
-        }
-        const double step = 1e-5;
-        const auto moved = [&](double by) {
-            for (std::size_t k = 0; k < before.size(); ++k) {
-                values[k] = before[k] + by * direction.normal(k);
-            }
-            return problem.loss(model);
-        };
-        // Fourth order: norms of short vectors are strongly curved.
-        const double measured = (8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step);
-        std::copy(before.begin(), before.end(), values);
-        EXPECT_NEAR(predicted, measured, 2e-8 + 2e-6 * std::fabs(measured)) << what << ": " << spec.name;
-        largest = std::max(largest, std::fabs(measured));
-    }
-    EXPECT_GT(largest, 1e-3) << what << ": nothing depends on anything";
-}
 
 TEST(Reverse, IsTheDerivativeForEverySchemeOfTheCatalogue) {
     for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
@@ -151,6 +95,24 @@ TEST(Reverse, IsTheDerivativeForEveryNormInsideAttention) {
            "whole projection");
     expect({.norm = "rmsnorm", .value = true, .gains = AttentionNorm::Gains::none, .after_positions = true},
            "values alone, no gains");
+}
+
+TEST(Reverse, IsTheDerivativeForScalesAndGainsInsideTheFfnAndOfTheLogits) {
+    for (const bool gated : {false, true}) {
+        for (const bool gains : {false, true}) {
+            Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+            a.gated = gated;
+            a.ffn_scale = 1.7;
+            a.ffn_gains = gains;
+            a.logit_gains = gains;
+            a.tied = !gated;
+            const std::string what = std::string(gated ? "gated" : "plain") + (gains ? " with gains" : "");
+            expect_derivative(tiny_model<double>(a, 5), Keep::everything, what);
+            expect_derivative(tiny_model<double>(a, 6), Keep::inputs, what, Problem::of_two());
+        }
+    }
+    const scheme::Scheme ngpt = scheme::find_scheme("ngpt");
+    expect_derivative(tiny_model<double>(wired(tiny_llama(""), ngpt), 7), Keep::inputs, "ngpt as it is trained");
 }
 
 TEST(Reverse, CallsOfOneSubLayerShareItsParameters) {

@@ -46,8 +46,10 @@ Model<Real> tiny_model(const Architecture& architecture, std::uint64_t seed, boo
     Model<Real> model = initialised<Real>(architecture, recipe, seed);
     for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
         const ParameterSpec& spec = model.layout().parameters[i];
-        const bool moved = spec.role == Role::bias || spec.role == Role::gain || spec.role == Role::norm_bias ||
-                           spec.role == Role::curve || (spec.role == Role::learned && move_learned);
+        const bool moved = spec.role == Role::bias || spec.role == Role::gain || spec.role == Role::attention_gain ||
+                           spec.role == Role::ffn_gain || spec.role == Role::logit_gain ||
+                           spec.role == Role::norm_bias || spec.role == Role::curve ||
+                           (spec.role == Role::learned && move_learned);
         const Random noise(seed + 1, i);
         Real* const values = model.parameters()->at(static_cast<int>(i));
         for (std::size_t k = 0; moved && k < spec.elements(); ++k) {

@@ -126,6 +126,9 @@ TEST_P(RecipeOf, NamesExpressionsNormsAndParametersThatExist) {
     if (!entry.recipe.ffn_scale.empty()) {
         expect_size(entry.recipe.ffn_scale);
     }
+    for (const Rate& rate : entry.recipe.training.rates) {
+        expect_size(rate.factor);
+    }
     if (!entry.recipe.attention_norm.norm.empty()) {
         EXPECT_NO_THROW(find_normaliser(entry.recipe.attention_norm.norm));
         EXPECT_TRUE(entry.recipe.attention_norm.any());
