@@ -21,6 +21,9 @@ bool is_decayed(model::Role role) {
         case model::Role::norm_bias:
         case model::Role::curve:
         case model::Role::learned:
+        case model::Role::attention_gain:
+        case model::Role::ffn_gain:
+        case model::Role::logit_gain:
             return false;
     }
     unreachable();

@@ -10,7 +10,7 @@
 #include "core/file.hpp"
 #include "core/number.hpp"
 #include "core/parallel.hpp"
-#include "model/native.hpp"
+#include "model/save.hpp"
 #include "scheme/own_equation.hpp"
 
 namespace flyball::train {

@@ -22,6 +22,11 @@ std::uint64_t data_seed(std::uint64_t seed) {
     return seed ^ 0x64617461;  // "data"
 }
 
+// Every pass has masks of its own. (Multiplying by an odd number is one-to-one, and sends neighbours far apart.)
+std::uint64_t dropout_seed(std::uint64_t seed, std::uint64_t pass) {
+    return (seed ^ 0x64726f70) + pass * 0x9e3779b97f4a7c15;  // "drop"
+}
+
 double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -72,6 +77,7 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
     for (std::size_t i = 0; i < settings_.accumulate; ++i) {
         batches_.fill(done_, i, ids, targets);
         const bool watched = recorded && i == 0;
+        pass_.dropout({settings_.dropout, dropout_seed(settings_.seed, done_ * settings_.accumulate + i)});
         pass_.forward(ids, watched ? observer_.taps() : model::Taps<float>{});
         report.loss +=
             weight * pass_.loss_and_backward(targets, gradients_, weight, watched ? observer_.taps() : model::Taps<float>{});
@@ -101,7 +107,7 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
 std::optional<Failure> Trainer::find_failure(std::size_t step, const std::vector<std::int32_t>& ids,
                                              const std::vector<std::int32_t>& targets) {
     Failure failure{Outcome::nan, step, std::nullopt, "loss"};
-    pass_.forward(ids, observer_.taps());
+    pass_.forward(ids, observer_.taps());  // with the same masks
     const std::size_t layers = initial_.model.architecture().layers;
     const std::size_t first = observer_.first_not_finite();
     if (first < layers) {
