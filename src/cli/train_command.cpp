@@ -10,6 +10,8 @@
 #include "cli/train_output.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
+#include "model/locate.hpp"
+#include "scheme/own_equation.hpp"
 
 namespace flyball::cli {
 
@@ -32,6 +34,17 @@ std::string run_name(const std::string& scheme, const train::Settings& settings,
         text += fmt::format("-dt{}", settings.dt);
     }
     return fmt::format("{}-{}", text, settings.seed);
+}
+
+// Those that were named; a model that is trained further keeps its equation; otherwise Pre-LN.
+std::vector<scheme::Scheme> schemes_of(const Flags& flags) {
+    if (!flags.schemes.empty()) {
+        return flags.schemes.chosen();
+    }
+    if (flags.settings.from.empty()) {
+        return {scheme::find_scheme("pre-ln")};
+    }
+    return {scheme::scheme_of_equation(model::load_model(model::locate(flags.settings.from)).program().text())};
 }
 
 std::vector<train::RunPlan> plans_of(const Flags& flags, const std::vector<scheme::Scheme>& schemes) {
@@ -62,7 +75,7 @@ std::vector<train::RunPlan> plans_of(const Flags& flags, const std::vector<schem
 
 void check_memory(const std::vector<train::RunPlan>& plans, const train::Corpus& corpus) {
     for (const train::RunPlan& plan : plans) {
-        const model::Architecture architecture = train::architecture_of(plan.settings, plan.scheme, corpus.vocab);
+        const model::Architecture architecture = train::planned_architecture(plan.settings, plan.scheme, corpus.vocab);
         model::check(architecture, "the architecture");
         const double needed =
             train::memory_estimate(architecture, train::parameter_count(architecture), plan.settings);
@@ -160,8 +173,7 @@ train::RunResult run_one(const train::RunPlan& plan, const train::Corpus& corpus
 ExitCode run(Flags& flags, const Common& common) {
     train::check(flags.settings);
     const record::FolderUse use = flags.folder.use("train");
-    const std::vector<scheme::Scheme> schemes =
-        flags.schemes.empty() ? std::vector<scheme::Scheme>{scheme::find_scheme("pre-ln")} : flags.schemes.chosen();
+    const std::vector<scheme::Scheme> schemes = schemes_of(flags);
     const std::vector<train::RunPlan> plans = plans_of(flags, schemes);
     const train::Corpus corpus = train::load_corpus(train::corpus_settings(flags.settings));
     check_memory(plans, corpus);

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/suggest.hpp"
+#include "model/convert.hpp"
 #include "model/initialise.hpp"
 #include "model/locate.hpp"
 #include "scheme/normaliser.hpp"
@@ -285,12 +286,62 @@ model::Architecture architecture_of(const Settings& s, const scheme::Scheme& sch
     return model::wired(std::move(a), scheme);
 }
 
+namespace {
+
+model::Architecture rewired_architecture(const model::Architecture& loaded, const Settings& s,
+                                         const scheme::Scheme& scheme, std::size_t vocab) {
+    if (vocab > loaded.vocab) {
+        throw Error(ErrorKind::input, "train.from", fmt::format("data with {} different tokens", vocab),
+                    fmt::format("at most the {} that {} knows", loaded.vocab, s.from),
+                    "read the text with its tokenizer: " + setting("tokenizer", s.from));
+    }
+    if (!loaded.causal || !loaded.has_head) {
+        throw Error(ErrorKind::input, "train.from", fmt::format("{}, a {} model", s.from, loaded.family),
+                    "a model that predicts the next token");
+    }
+    if (s.context > loaded.positions) {
+        throw Error(ErrorKind::usage, "train.from", setting("context", std::to_string(s.context)),
+                    fmt::format("at most the {} positions of {}", loaded.positions, s.from));
+    }
+    model::Architecture a = loaded;
+    a.family = "flyball";
+    a.dt = s.dt;
+    return model::wired(std::move(a), scheme);
+}
+
+Initial taken_from(const Settings& s, const scheme::Scheme& scheme, std::size_t vocab) {
+    const model::Model<float> loaded = model::load_model(model::locate(s.from));
+    model::Rewired rewired = model::rewired(
+        loaded, rewired_architecture(loaded.architecture(), s, scheme, vocab), scheme::recipe_of(scheme), s.seed);
+    Initial result{std::move(rewired.model), {}};
+    if (!rewired.fresh.empty() || !rewired.dropped.empty()) {
+        result.notes.push_back(fmt::format(
+            "{} of {} parameters were taken from {}; {} start anew ({}{}), {} of the old ones have no place.",
+            rewired.copied.size(), rewired.copied.size() + rewired.fresh.size(), s.from, rewired.fresh.size(),
+            rewired.fresh.empty() ? "" : rewired.fresh.front(), rewired.fresh.size() > 1 ? ", .." : "",
+            rewired.dropped.size()));
+    }
+    return result;
+}
+
+}  // namespace
+
+model::Architecture planned_architecture(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {
+    if (settings.from.empty()) {
+        return architecture_of(settings, scheme, vocab);
+    }
+    return rewired_architecture(model::load_model(model::locate(settings.from)).architecture(), settings, scheme, vocab);
+}
+
 std::size_t parameter_count(const model::Architecture& architecture) {
     return model::make_layout(architecture, scheme::Program::parse(architecture.equation), model::native_names()).count();
 }
 
 Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {
     const scheme::Recipe& recipe = scheme::recipe_of(scheme);
+    if (!settings.from.empty()) {
+        return taken_from(settings, scheme, vocab);
+    }
     Initial result{model::initialised<float>(architecture_of(settings, scheme, vocab), recipe, settings.seed), {}};
     Overriding(settings, recipe, result.model).apply();
     if (!settings.init.empty()) {

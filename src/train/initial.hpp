@@ -30,6 +30,9 @@ struct Initial {
 // The architecture that the settings and the scheme mean, for a vocabulary of this size.
 model::Architecture architecture_of(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
 
+// The same, or that of the model to start from under the scheme's equation.
+model::Architecture planned_architecture(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
+
 // How many numbers such a model has.
 std::size_t parameter_count(const model::Architecture& architecture);
 
