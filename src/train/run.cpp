@@ -13,6 +13,7 @@
 #include "model/locate.hpp"
 #include "model/save.hpp"
 #include "scheme/own_equation.hpp"
+#include "train/events.hpp"
 
 namespace flyball::train {
 
@@ -215,7 +216,16 @@ void RunFolder::take_up(Trainer& trainer) {
         trainer.restore(file, folder_.seal("restart"));
     }
     metrics_->keep(trainer.done());
+    events_ = std::make_unique<record::EventFile>(path() / event_file_name);
+    for (std::size_t i = 0; i < metrics_->size(); ++i) {
+        write_events(metrics_->line(i), *events_);
+    }
     next_save_ = seconds_now() + between_saves;
+}
+
+void RunFolder::append(const Json& line) {
+    metrics_->append(line);
+    write_events(line, *events_);
 }
 
 void RunFolder::save_restart_point(const Trainer& trainer, bool now) {
@@ -229,6 +239,8 @@ void RunFolder::save_restart_point(const Trainer& trainer, bool now) {
 }
 
 void RunFolder::write(const Trainer& trainer, const Corpus& corpus, const Summary& summary) {
+    events_->flush();
+    add_file(event_file_name);
     model::save_model(trainer.model(), path());
     add_file("config.json");
     add_file("model.safetensors");

@@ -2,7 +2,7 @@
 //
 //     DIR/config.toml      the settings, as flags
 //     DIR/metrics.jsonl    one line a step (record/json_lines.hpp); every few steps with the record of all layers
-//     DIR/events.out.tfevents.*   the same for TensorBoard
+//     DIR/events.out.tfevents.0.flyball    the same for TensorBoard
 //     DIR/config.json, model.safetensors, tokenizer.json    the trained model, which opens wherever a MODEL is asked for
 //     DIR/summary.json, figures, provenance.json
 //     DIR/work/            the last restart point while the run goes on
@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "record/event_file.hpp"
 #include "record/folder.hpp"
 #include "record/json_lines.hpp"
 #include "train/summary.hpp"
@@ -36,7 +37,7 @@ class RunFolder {
 
     // Takes up what a killed run left; otherwise the run begins with no lines.
     void take_up(Trainer& trainer);
-    void append(const Json& line) { metrics_->append(line); }
+    void append(const Json& line);
     // At most every few seconds; `now` insists.
     void save_restart_point(const Trainer& trainer, bool now);
 
@@ -50,6 +51,7 @@ class RunFolder {
     bool resumes_;
     record::Folder folder_;
     std::unique_ptr<record::JsonLines> metrics_;
+    std::unique_ptr<record::EventFile> events_;
     std::vector<std::string> files_;
     double next_save_ = 0;
 };

@@ -21,8 +21,19 @@ Model<float> model_of(const std::string& equation, double dt = 1, const std::str
     return initialised<float>(a, {}, 1);
 }
 
+// The norms that a block evaluates, in order.
+std::vector<NormPlace> norms_of(const Model<float>& model, std::size_t layer) {
+    std::vector<NormPlace> found;
+    for (const NormPlace& place : model.layout().blocks[layer].norms) {
+        if (place.gain != absent) {
+            found.push_back(place);
+        }
+    }
+    return found;
+}
+
 void set_gains(Model<float>& model, std::size_t layer, std::size_t norm, float value) {
-    const NormPlace& place = model.layout().blocks[layer].norms.at(norm);
+    const NormPlace place = norms_of(model, layer).at(norm);
     std::fill_n(model.parameters()->at(place.gain), model.architecture().dim, value);
 }
 
@@ -44,7 +55,7 @@ TEST(PredictedAngle, OfPreLnIsOfWhatTheSubLayersGaveAndTheStreamOnEntry) {
 
 TEST(PredictedAngle, OfPeriLnIsOfTheOuterGainsWhateverTheSubLayersGave) {
     Model<float> model = model_of("x + dt*norm(f(norm(x))) | norm(x)", 0.5);
-    ASSERT_EQ(model.layout().blocks[1].norms.size(), 4U);
+    ASSERT_EQ(norms_of(model, 1).size(), 4U);
     set_gains(model, 1, 1, 2.0F);  // outside attention
     set_gains(model, 1, 3, 3.0F);  // outside the FFN
     const double attention = 0.5 * 2 * root;
@@ -65,7 +76,7 @@ TEST(PredictedAngle, OfPostLnTakesTheLengthOfTheStreamFromTheNormBefore) {
 
 TEST(PredictedAngle, CountsTheBiasOfANorm) {
     Model<float> model = model_of("norm(x + dt*f(x))");
-    const NormPlace& place = model.layout().blocks[0].norms.at(1);
+    const NormPlace place = norms_of(model, 0).at(1);
     std::fill_n(model.parameters()->at(place.bias), 8, 1.0F);
     const double expected = std::atan(3 / 4.0) + std::atan(4 / root);  // |stream|^2 = 8 + 8
     EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(1, 3, 4)), expected, 1e-7);

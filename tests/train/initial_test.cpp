@@ -1,0 +1,115 @@
+#include "train/initial.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "train/small.hpp"
+
+namespace flyball::train {
+namespace {
+
+double deviation(const float* values, std::size_t count) {
+    double square = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+        square += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+    }
+    return std::sqrt(square / static_cast<double>(count));
+}
+
+Settings wide() {
+    Settings s;
+    s.layers = 2;
+    s.dim = 64;
+    s.heads = 4;
+    s.context = 8;
+    return s;
+}
+
+Initial started(const std::string& init, const std::string& scheme = "pre-ln", Settings s = wide()) {
+    s.init = init;
+    return initial_model(s, scheme::find_scheme(scheme), 100);
+}
+
+TEST(Init, ReplacesTheDeviationOfOneMatrixAndOfNoOther) {
+    const Initial plain = started("");
+    const Initial changed = started("value=0.3,ffn-in=0.02*(t+1)");
+    const model::BlockLayout& block = plain.model.layout().blocks[1];
+    const int qkv = block.qkv[0].weight;
+    const std::size_t third = 64UL * 64;
+    ASSERT_EQ(block.qkv.size(), 1U);
+    EXPECT_NEAR(deviation(plain.model.at(qkv), 3 * third), 0.02, 0.001);
+    for (std::size_t k = 0; k < 2 * third; ++k) {
+        ASSERT_EQ(plain.model.at(qkv)[k], changed.model.at(qkv)[k]) << "queries and keys stay";
+    }
+    EXPECT_NEAR(deviation(changed.model.at(qkv) + 2 * third, third), 0.3, 0.02);
+    const auto ffn = [&](const Initial& one, std::size_t layer) {
+        return deviation(one.model.at(one.model.layout().blocks[layer].ffn_in[0].weight), 4 * third);
+    };
+    EXPECT_NEAR(ffn(changed, 0), 0.02, 0.001);
+    EXPECT_NEAR(ffn(changed, 1), 0.04, 0.002);
+}
+
+TEST(Init, OfTheEmbeddingCountsForPositionsToo) {
+    const Initial changed = started("embedding=1");
+    EXPECT_NEAR(deviation(changed.model.at(changed.model.layout().tokens), 6400), 1, 0.05);
+    EXPECT_NEAR(deviation(changed.model.at(changed.model.layout().positions), 512), 1, 0.15);
+}
+
+TEST(Init, OfResidualMatricesIsOfOutputAndFfnOut) {
+    const Initial changed = started("residual=0.5");
+    const model::BlockLayout& block = changed.model.layout().blocks[0];
+    EXPECT_NEAR(deviation(changed.model.at(block.output.weight), 64 * 64), 0.5, 0.03);
+    EXPECT_NEAR(deviation(changed.model.at(block.ffn_out.weight), 4 * 64 * 64), 0.5, 0.02);
+    EXPECT_NEAR(deviation(changed.model.at(block.ffn_in[0].weight), 4 * 64 * 64), 0.02, 0.001);
+}
+
+TEST(Init, OfPeriLnsOuterGainsIsTheControlOfASmallStep) {
+    const Initial changed = started("gain.2=0.1,gain.4=0.1", "peri-ln");
+    std::vector<model::NormPlace> norms;  // those that the block evaluates, in order
+    for (const model::NormPlace& place : changed.model.layout().blocks[1].norms) {
+        if (place.gain != model::absent) {
+            norms.push_back(place);
+        }
+    }
+    ASSERT_EQ(norms.size(), 4U);
+    EXPECT_EQ(*changed.model.at(norms[0].gain), 1.0F);
+    EXPECT_EQ(*changed.model.at(norms[1].gain), 0.1F);
+    EXPECT_EQ(*changed.model.at(norms[2].gain), 1.0F);
+    EXPECT_EQ(changed.model.at(norms[3].gain)[63], 0.1F);
+    const Initial all = started("gains=0.5", "peri-ln");
+    EXPECT_EQ(*all.model.at(all.model.layout().readout_norms[0].gain), 0.5F);
+}
+
+TEST(Init, ThatMeansNothingIsRefused) {
+    for (const char* wrong : {"embeding=1", "embedding", "=1", "embedding=", "embedding=1/0", "gain.9=1", "gain.0=1",
+                              "head=1", "embedding=1,,value=2", "value=q"}) {
+        EXPECT_THROW(started(wrong), Error) << wrong;
+    }
+    Settings s = wide();
+    s.untied = true;
+    EXPECT_NO_THROW(started("head=1", "pre-ln", s));
+}
+
+TEST(Architecture, OfGptAndLlamaHaveTheBiasesOfThosePublished) {
+    const Settings gpt = wide();
+    const model::Architecture a = architecture_of(gpt, scheme::find_scheme("pre-ln"), 50);
+    EXPECT_TRUE(a.qkv_bias && a.output_bias && a.ffn_bias && a.norm_bias && a.learned_positions && a.tied);
+    EXPECT_EQ(a.vocab, 50U);
+    EXPECT_EQ(a.head_dim, 16U);
+    Settings llama = wide();
+    llama.norm = "rmsnorm";
+    llama.positions = Positions::rope;
+    llama.ffn_kind = Ffn::swiglu;
+    llama.qk_norm = QkNorm::head;
+    llama.untied = true;
+    const model::Architecture b = architecture_of(llama, scheme::find_scheme("peri-ln"), 50);
+    EXPECT_FALSE(b.qkv_bias || b.output_bias || b.ffn_bias || b.norm_bias || b.learned_positions || b.tied);
+    EXPECT_EQ(b.rope.dims, 16U);
+    EXPECT_TRUE(b.gated);
+    EXPECT_TRUE(b.attention_norm.query && b.attention_norm.key && !b.attention_norm.value);
+}
+
+}  // namespace
+}  // namespace flyball::train

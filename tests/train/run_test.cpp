@@ -1,0 +1,146 @@
+#include "train/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "model/pass.hpp"
+#include "train/events.hpp"
+#include "train/small.hpp"
+
+namespace flyball::train {
+namespace {
+
+using record::FolderUse;
+
+class RunTest : public testing::Test {
+  protected:
+    RunTest() : corpus_(test::small_corpus()) {
+        folder_ = std::filesystem::path(testing::TempDir()) /
+                  ("flyball-run-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+        std::filesystem::remove_all(folder_);
+    }
+    ~RunTest() override { std::filesystem::remove_all(folder_); }
+    RunTest(const RunTest&) = delete;
+    RunTest& operator=(const RunTest&) = delete;
+
+    RunPlan plan() const {
+        return {"peri-ln-1", test::small_settings(), scheme::find_scheme("peri-ln")};
+    }
+    RunResult run_in(const std::filesystem::path& path, FolderUse use, const Watch& watch = {}) const {
+        RunFolder folder(path, use, plan(), corpus_, "flyball train --resume");
+        RunResult result = run(plan(), corpus_, &folder, watch);
+        if (result.complete) {
+            folder.finish();
+        }
+        return result;
+    }
+    static std::vector<Json> without_times(std::vector<Json> lines) {
+        for (Json& line : lines) {
+            line.erase("tokens_per_second");
+        }
+        return lines;
+    }
+
+    Corpus corpus_;
+    std::filesystem::path folder_;
+};
+
+TEST_F(RunTest, InterruptedAndTakenUpEndsWithTheSameBits) {
+    const RunResult whole = run_in(folder_ / "whole", FolderUse::fresh);
+    std::atomic<bool> stop{false};
+    Watch watch;
+    watch.stop = &stop;
+    std::size_t left = 11;
+    watch.step = [&](const Json&, double) { stop = --left == 0; };
+    const RunResult part = run_in(folder_ / "parts", FolderUse::fresh, watch);
+    EXPECT_FALSE(part.complete);
+    EXPECT_EQ(part.summary.outcome, Outcome::interrupted);
+    EXPECT_EQ(part.lines.size(), 11U);
+    const RunResult rest = run_in(folder_ / "parts", FolderUse::resume);
+    EXPECT_TRUE(rest.complete);
+    EXPECT_EQ(without_times(rest.lines), without_times(whole.lines));
+    EXPECT_EQ(rest.summary.validation_loss, whole.summary.validation_loss);
+    EXPECT_EQ(read_text_file(folder_ / "whole" / "model.safetensors", 1U << 24U),
+              read_text_file(folder_ / "parts" / "model.safetensors", 1U << 24U));
+}
+
+TEST_F(RunTest, LinesBeyondTheRestartPointAreCut) {
+    std::atomic<bool> stop{false};
+    Watch watch;
+    watch.stop = &stop;
+    std::size_t left = 5;
+    watch.step = [&](const Json&, double) { stop = --left == 0; };
+    run_in(folder_ / "run", FolderUse::fresh, watch);
+    const std::filesystem::path restart = folder_ / "run" / "work" / "restart.safetensors";
+    std::filesystem::copy_file(restart, folder_ / "kept");
+    stop = false;
+    left = 6;
+    run_in(folder_ / "run", FolderUse::resume, watch);
+    std::filesystem::remove(restart);
+    std::filesystem::copy_file(folder_ / "kept", restart);  // as a kill between the line and the restart point leaves it
+    const RunResult rest = run_in(folder_ / "run", FolderUse::resume);
+    EXPECT_EQ(rest.lines.size(), 40U);
+    EXPECT_EQ(without_times(rest.lines), without_times(run(plan(), corpus_, nullptr, {}).lines));
+}
+
+TEST_F(RunTest, OfAnotherSettingIsNotTakenUp) {
+    std::atomic<bool> stop{true};
+    Watch watch;
+    watch.stop = &stop;
+    run_in(folder_ / "run", FolderUse::fresh, watch);
+    RunPlan other = plan();
+    other.settings.seed = 2;
+    EXPECT_THROW(RunFolder(folder_ / "run", FolderUse::resume, other, corpus_, ""), Error);
+    Corpus text = corpus_;
+    text.checksum = "another text";
+    EXPECT_THROW(RunFolder(folder_ / "run", FolderUse::resume, plan(), text, ""), Error);
+}
+
+TEST_F(RunTest, LeavesAModelThatOpensAndASummaryThatIsReadBack) {
+    const RunResult result = run_in(folder_, FolderUse::fresh);
+    const model::Model<float> model = model::load_model(folder_);
+    EXPECT_EQ(model.architecture().equation, "x + dt*norm(f(norm(x))) | norm(x)");
+    const RunFolder again(folder_, FolderUse::resume, plan(), corpus_, "");
+    ASSERT_TRUE(again.finished());
+    EXPECT_EQ(to_json(again.stored_summary()), to_json(result.summary));
+    EXPECT_EQ(again.lines(), result.lines);
+    EXPECT_TRUE(std::filesystem::exists(folder_ / event_file_name));
+}
+
+TEST_F(RunTest, SummaryIsOfTheLinesAndTheLastRecord) {
+    const RunResult result = run_in(folder_, FolderUse::fresh);
+    const Summary& s = result.summary;
+    double loss = 0;
+    for (std::size_t i = 36; i < 40; ++i) {
+        loss += result.lines[i].at("loss").get<double>() / 4;
+    }
+    EXPECT_NEAR(s.loss, loss, 1e-12);
+    const Json& last = result.lines.back();
+    const double ratio =
+        last.at("layers").at(1).at("norm").get<double>() / last.at("embedding").at("norm").get<double>();
+    EXPECT_NEAR(s.growth, ratio, 1e-12);
+    const double one = last.at("layers").at(0).at("gradient").get<double>();
+    const double two = last.at("layers").at(1).at("gradient").get<double>();
+    EXPECT_EQ(s.smallest_gradient, std::min(one, two));
+    EXPECT_EQ(s.largest_gradient, std::max(one, two));
+    EXPECT_EQ(s.steps, 40U);
+    EXPECT_EQ(last.at("step").get<std::size_t>(), 40U);
+    EXPECT_TRUE(last.contains("validation_loss"));
+    EXPECT_TRUE(result.lines[3].contains("validation_loss")) << "every tenth of the steps";
+    EXPECT_FALSE(result.lines[4].contains("validation_loss"));
+}
+
+TEST_F(RunTest, ForcedOverAnUnfinishedRunBeginsAnew) {
+    std::atomic<bool> stop{true};
+    Watch watch;
+    watch.stop = &stop;
+    run_in(folder_, FolderUse::fresh, watch);
+    const RunResult result = run_in(folder_, FolderUse::force);
+    EXPECT_EQ(result.lines.size(), 40U);
+}
+
+}  // namespace
+}  // namespace flyball::train

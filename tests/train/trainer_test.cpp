@@ -1,0 +1,175 @@
+#include "train/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "train/run.hpp"
+#include "train/small.hpp"
+
+namespace flyball::train {
+namespace {
+
+using test::small_corpus;
+using test::small_settings;
+
+std::filesystem::path scratch(const std::string& name) {
+    const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / ("flyball-train-" + name);
+    std::filesystem::remove_all(path);
+    return path;
+}
+
+RunPlan plan_of(const Settings& settings, const std::string& scheme = "pre-ln") {
+    return {scheme + "-1", settings, scheme::find_scheme(scheme)};
+}
+
+TEST(Trainer, LearnsAPatternUnderEverySchemeOfTheSix) {
+    const Corpus corpus = small_corpus();
+    for (const char* name : {"post-ln", "pre-ln", "mix-ln", "peri-ln", "ngpt", "sqrt-scaling"}) {
+        Settings s = small_settings();
+        s.steps = 150;
+        s.rate = 0.02;
+        Trainer trainer(s, scheme::find_scheme(name), corpus);
+        const double first = trainer.step().loss;
+        while (!trainer.finished()) {
+            ASSERT_FALSE(trainer.step().failure) << name;
+        }
+        EXPECT_GT(first, 1) << name;
+        EXPECT_LT(trainer.validate(100).loss, 0.3) << name;  // a guess of letters alone: 1.33
+    }
+}
+
+TEST(Trainer, RecordsTheFirstTheLastAndEveryFewSteps) {
+    const Corpus corpus = small_corpus();
+    Settings s = small_settings();
+    s.steps = 10;
+    Trainer trainer(s, scheme::find_scheme("pre-ln"), corpus);
+    std::vector<std::size_t> recorded;
+    while (!trainer.finished()) {
+        const StepReport report = trainer.step();
+        if (!report.layers.empty()) {
+            recorded.push_back(report.step);
+        }
+    }
+    EXPECT_EQ(recorded, (std::vector<std::size_t>{1, 4, 8, 10}));
+}
+
+TEST(Trainer, GoesOnFromAnyStepWithTheSameBits) {
+    const Corpus corpus = small_corpus();
+    Settings s = small_settings();
+    s.dropout = 0.1;
+    s.accumulate = 2;
+    const scheme::Scheme scheme = scheme::find_scheme("peri-ln");
+    Trainer whole(s, scheme, corpus);
+    const std::filesystem::path file = scratch("restart.safetensors");
+    const record::Seal seal{"restart", {{"run", "this"}}};
+    std::vector<double> losses;
+    for (std::size_t i = 0; i < s.steps; ++i) {
+        losses.push_back(whole.step().loss);
+        if (i == 12) {
+            whole.save(file, seal);
+        }
+    }
+    const int before = threads();
+    for (const int count : {1, 3}) {
+        set_threads(count);
+        Trainer resumed(s, scheme, corpus);
+        resumed.restore(file, seal);
+        EXPECT_EQ(resumed.done(), 13U);
+        for (std::size_t i = 13; i < s.steps; ++i) {
+            ASSERT_EQ(resumed.step().loss, losses[i]) << i;
+        }
+        EXPECT_EQ(resumed.model().parameters()->all(), whole.model().parameters()->all());
+    }
+    set_threads(before);
+    EXPECT_THROW(Trainer(s, scheme, corpus).restore(file, {"restart", {{"run", "another"}}}), Error);
+}
+
+// Two batches whose gradients are added up are one batch of both: data order and loss say so.
+TEST(Trainer, AccumulatesWhatALargerBatchWouldGive) {
+    const Corpus corpus = small_corpus();
+    Settings s = small_settings();
+    s.batch = 8;
+    Settings halves = s;
+    halves.batch = 4;
+    halves.accumulate = 2;
+    Trainer together(s, scheme::find_scheme("pre-ln"), corpus);
+    Trainer apart(halves, scheme::find_scheme("pre-ln"), corpus);
+    for (std::size_t i = 0; i < 5; ++i) {
+        const StepReport a = together.step();
+        const StepReport b = apart.step();
+        EXPECT_NEAR(a.loss, b.loss, 1e-5);
+        EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-4 * a.gradient_norm);
+    }
+}
+
+TEST(Trainer, StartsSchemesOfTheSameShapesWithTheSameMatrices) {
+    const Settings s = small_settings();
+    const auto matrix = [&](const char* name) {
+        const Initial initial = initial_model(s, scheme::find_scheme(name), 4);
+        const float* const from = initial.model.at(initial.model.layout().blocks[1].ffn_in[0].weight);
+        return std::vector<float>(from, from + 64);
+    };
+    EXPECT_EQ(matrix("ln-scaling"), matrix("peri-ln"));
+}
+
+TEST(Trainer, ValidatesOnWholeWindowsOfItsPart) {
+    Corpus corpus = small_corpus(100);
+    Settings s = small_settings();
+    const Trainer trainer(s, scheme::find_scheme("pre-ln"), corpus);
+    // 20 tokens: windows at 0 and 8, batch of at most 4.
+    model::Pass<float> pass(trainer.model(), {1, 8});
+    double expected = 0;
+    for (const std::size_t start : {0, 8}) {
+        const std::vector<std::int32_t> ids(corpus.validation.begin() + static_cast<std::ptrdiff_t>(start),
+                                            corpus.validation.begin() + static_cast<std::ptrdiff_t>(start + 8));
+        const std::vector<std::int32_t> targets(corpus.validation.begin() + static_cast<std::ptrdiff_t>(start + 1),
+                                                corpus.validation.begin() + static_cast<std::ptrdiff_t>(start + 9));
+        pass.forward(ids);
+        expected += pass.loss(targets) / 2;
+    }
+    EXPECT_NEAR(trainer.validate(100).loss, expected, 1e-5);
+}
+
+TEST(Divergence, OfTheLossIsASpikeWithItsStep) {
+    const Corpus corpus = small_corpus();
+    Settings s = small_settings();
+    s.rate = 30;
+    s.clip = 0;
+    s.spike = 0.5;
+    s.steps = 200;
+    const RunResult result = run(plan_of(s), corpus, nullptr, {});
+    ASSERT_TRUE(result.summary.failure);
+    EXPECT_TRUE(result.complete);
+    EXPECT_NE(result.summary.outcome, Outcome::done);
+    EXPECT_GT(result.summary.failure->step, 0U);
+    EXPECT_EQ(result.lines.back().at("failure").at("step").get<std::size_t>(), result.summary.failure->step);
+}
+
+TEST(Divergence, OfANumberNamesTheLayerWhereItBegan) {
+    const Corpus corpus = small_corpus();
+    Settings s = small_settings();
+    s.init = "ffn-out=t > 0 ? 1e38 : 0.02";
+    const RunResult result = run(plan_of(s), corpus, nullptr, {});
+    ASSERT_TRUE(result.summary.failure);
+    EXPECT_EQ(result.summary.outcome, Outcome::nan);
+    EXPECT_EQ(result.summary.failure->layer, 2U);
+    EXPECT_EQ(result.summary.failure->quantity, "stream");
+    EXPECT_EQ(result.summary.failure->step, 1U);
+}
+
+TEST(Divergence, OfTheStreamsLengthIsAnExplosion) {
+    const Corpus corpus = small_corpus();
+    Settings s = small_settings();
+    s.init = "ffn-out=t > 0 ? 0.02 : 1e7";
+    const RunResult result = run(plan_of(s), corpus, nullptr, {});
+    ASSERT_TRUE(result.summary.failure);
+    EXPECT_EQ(result.summary.outcome, Outcome::exploded);
+    EXPECT_EQ(result.summary.failure->layer, 1U);
+}
+
+}  // namespace
+}  // namespace flyball::train
