@@ -49,8 +49,8 @@ bool same_code(const scheme::Code& a, const scheme::Environment& at_a, const sch
                           }
                           switch (i.kind) {
                               case Instruction::Kind::combine:
-                                  return std::equal(i.terms.begin(), i.terms.end(), j.terms.begin(), j.terms.end(),
-                                                    same_term);
+                                  return std::is_permutation(i.terms.begin(), i.terms.end(), j.terms.begin(),
+                                                             j.terms.end(), same_term);
                               case Instruction::Kind::apply:
                                   return i.in == j.in && i.function == j.function;
                               case Instruction::Kind::call:

@@ -37,8 +37,8 @@ TEST(Batches, StartsAreThoseOfAnIndependentCalculation) {
     const Batches batches(tokens, 256, 8, 1);
     const std::vector<std::size_t> expected = {711284, 936446, 584682, 185577, 713343, 413901, 320589, 960386, 526218};
     std::vector<std::size_t> found;
-    for (const std::uint64_t step : {0, 1, 2000}) {
-        for (const std::size_t window : {0, 1, 15}) {
+    for (const std::uint64_t step : {0U, 1U, 2000U}) {
+        for (const std::size_t window : {0U, 1U, 15U}) {
             found.push_back(batches.start(step, window));
         }
     }

@@ -200,7 +200,7 @@ TEST(Synthetic, WordsAreZipfian) {
 }
 
 TEST(Synthetic, CopiesReachBackAtMostHalfTheContext) {
-    for (const std::size_t context : {1, 8, 16, 17, 64, 100, 128, 256, 512, 1024}) {
+    for (const std::size_t context : {1U, 8U, 16U, 17U, 64U, 100U, 128U, 256U, 512U, 1024U}) {
         const Language language(synthetic_grammar(context));
         EXPECT_LE(language.reach(language.distances()), context / 2);
         EXPECT_TRUE(language.distances() == 26 || language.reach(language.distances() + 1) > context / 2) << context;
