@@ -79,7 +79,9 @@ TEST(Init, OfPeriLnsOuterGainsIsTheControlOfASmallStep) {
     EXPECT_EQ(*changed.model.at(norms[2].gain), 1.0F);
     EXPECT_EQ(changed.model.at(norms[3].gain)[63], 0.1F);
     const Initial all = started("gains=0.5", "peri-ln");
-    EXPECT_EQ(*all.model.at(all.model.layout().readout_norms[0].gain), 0.5F);
+    for (const model::NormPlace& place : all.model.layout().readout_norms) {
+        EXPECT_TRUE(place.gain == model::absent || *all.model.at(place.gain) == 0.5F);
+    }
 }
 
 TEST(Init, ThatMeansNothingIsRefused) {
