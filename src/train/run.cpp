@@ -241,7 +241,7 @@ void RunFolder::save_restart_point(const Trainer& trainer, bool now) {
 void RunFolder::write(const Trainer& trainer, const Corpus& corpus, const Summary& summary) {
     events_->flush();
     add_file(event_file_name);
-    model::save_model(trainer.model(), path());
+    model::save_model(trainer.model(), path(), plan_.settings.storage);
     add_file("config.json");
     add_file("model.safetensors");
     corpus.write_tokenizer(path());

@@ -21,6 +21,7 @@ const NamedValues<Positions> position_names = {{"learned", Positions::learned}, 
 const NamedValues<Ffn> ffn_names = {{"gelu", Ffn::gelu}, {"swiglu", Ffn::swiglu}};
 const NamedValues<QkNorm> qk_norm_names = {
     {"none", QkNorm::none}, {"head", QkNorm::head}, {"projection", QkNorm::projection}};
+const NamedValues<Storage> storage_names = {{"f32", Storage::f32}, {"f16", Storage::f16}};
 const NamedValues<std::string> encoding_names = {{"bytes", "bytes"}, {"chars", "chars"}};
 
 Text number(std::size_t value) {
@@ -195,6 +196,9 @@ const std::vector<SettingField>& setting_fields() {
          [](T text, S& s) { s.spike = reader.real(text, "spike"); }},
         {"seed", "N", "seed of everything random", [](const S& s) -> Text { return std::to_string(s.seed); },
          [](T text, S& s) { s.seed = reader.whole(text, "seed", 0); }},
+        {"storage", "NAME", "numbers of the model that is saved: f32, or f16 (half the size, rounded)",
+         [](const S& s) -> Text { return name_of(s.storage, storage_names); },
+         [](T text, S& s) { s.storage = reader.named(text, "storage", storage_names); }},
     };
     return fields;
 }

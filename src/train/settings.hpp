@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "core/setting_field.hpp"
+#include "model/save.hpp"
 
 namespace flyball::train {
 
 enum class Positions { learned, rope };
 enum class Ffn { gelu, swiglu };
 enum class QkNorm { none, head, projection };
+using model::Storage;
 
 struct Settings {
     std::string data = "synthetic";  // a text file, a .bin file of 16-bit token ids, or "synthetic"
@@ -61,6 +63,7 @@ struct Settings {
     std::optional<std::size_t> validate;  // steps between two looks at the validation part; steps/10 unless given
     double spike = 0.5;                   // a loss that rises by this share of log(vocabulary) ends the run; 0: never
     std::uint64_t seed = 1;
+    Storage storage = Storage::f32;  // of the trained model in its folder
 
     // Narrow models take larger steps: 1e-3 at 128 channels, as 1/sqrt(dim).
     double largest_rate() const;

@@ -47,7 +47,8 @@ const std::map<std::string, std::string>& other_values() {
                                                               {"record", "5"},
                                                               {"validate", "9"},
                                                               {"spike", "2"},
-                                                              {"seed", "18446744073709551615"}};
+                                                              {"seed", "18446744073709551615"},
+                                                              {"storage", "f16"}};
     return values;
 }
 
