@@ -214,6 +214,15 @@ TEST_F(CorpusOfFiles, TheChecksumSeesEverything) {
     EXPECT_EQ(load("train.bin").checksum, first);
     settings.tokenizer = tokenizer::test::data("gpt2").string();
     EXPECT_NE(load("train.bin").checksum, first);
+    // The same ids for other characters.
+    settings.tokenizer.clear();
+    settings.encoding = "chars";
+    folder.write("one", "ababababababababababababababab");
+    folder.write("other", "acacacacacacacacacacacacacacac");
+    const Corpus one = load("one");
+    const Corpus other = load("other");
+    EXPECT_EQ(one.train, other.train);
+    EXPECT_NE(one.checksum, other.checksum);
 }
 
 TEST_F(CorpusOfFiles, SettingsWithoutMeaningAreRefused) {
