@@ -65,7 +65,7 @@ Lengths lengths(const Corpus& corpus) {
     return {corpus.train.size(), corpus.validation.size()};
 }
 
-// `unit` is what a token is called, `two_files` whether the parts come from one file each.
+// `unit` is what tokens are called, `two_files` whether the parts come from one file each.
 void expect_long_enough(Lengths got, const CorpusSettings& settings, std::string_view what, std::string_view unit,
                         bool two_files) {
     const std::size_t least = settings.context + 1;
@@ -76,7 +76,9 @@ void expect_long_enough(Lengths got, const CorpusSettings& settings, std::string
                                          setting("context", fmt::format("{}", settings.context)));
     throw Error(ErrorKind::input, where,
                 fmt::format("{} with {} {}, {} of them to train on and {} to validate", what,
-                            grouped(got.train + got.validation), unit, grouped(got.train), grouped(got.validation)),
+                            grouped(got.train + got.validation),
+                            got.train + got.validation == 1 ? unit.substr(0, unit.size() - 1) : unit,
+                            grouped(got.train), grouped(got.validation)),
                 two_files ? fmt::format("at least {}", both)
                           : fmt::format("at least {} {}, so that there are {}",
                                         grouped(fewest(least, settings.validation_share)), unit, both),
@@ -260,7 +262,7 @@ Corpus load_corpus(const CorpusSettings& settings) {
         throw Error(ErrorKind::usage, where, setting("context", "0"), "at least 1");
     }
     if (!(settings.validation_share >= smallest_share && settings.validation_share <= 1 - smallest_share)) {
-        throw Error(ErrorKind::usage, where, setting("validation-share", format_double(settings.validation_share)),
+        throw Error(ErrorKind::usage, where, setting("validation", format_double(settings.validation_share)),
                     fmt::format("a share of the data, from {} to {}", format_double(smallest_share),
                                 format_double(1 - smallest_share)));
     }

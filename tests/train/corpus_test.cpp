@@ -115,7 +115,7 @@ TEST_F(CorpusOfFiles, TooShortATextIsRefusedWithTheLengthItNeeds) {
     folder.write("empty", "");
     expect_refused("empty", "got the empty file");
     folder.write("one", "x");
-    expect_refused("one", "' with 1 bytes, 0 of them to train on and 1 to validate, expected at least");
+    expect_refused("one", "' with 1 byte, 0 of them to train on and 1 to validate, expected at least");
     // 17 in the last tenth: int(161 * 0.9) = 144, 161 - 144 = 17, and 160 leaves 16.
     folder.write("short", repeated(160));
     expect_refused(
@@ -214,6 +214,15 @@ TEST_F(CorpusOfFiles, TheChecksumSeesEverything) {
     EXPECT_EQ(load("train.bin").checksum, first);
     settings.tokenizer = tokenizer::test::data("gpt2").string();
     EXPECT_NE(load("train.bin").checksum, first);
+    // The same ids for other characters.
+    settings.tokenizer.clear();
+    settings.encoding = "chars";
+    folder.write("one", "ababababababababababababababab");
+    folder.write("other", "acacacacacacacacacacacacacacac");
+    const Corpus one = load("one");
+    const Corpus other = load("other");
+    EXPECT_EQ(one.train, other.train);
+    EXPECT_NE(one.checksum, other.checksum);
 }
 
 TEST_F(CorpusOfFiles, SettingsWithoutMeaningAreRefused) {
@@ -223,6 +232,7 @@ TEST_F(CorpusOfFiles, SettingsWithoutMeaningAreRefused) {
     settings.context = 4;
     for (const double share : {0.0, 1.0, -0.5, 1e-300, std::nan("")}) {
         settings.validation_share = share;
+        expect_refused("text", "validation = ");
         expect_refused("text", "expected a share of the data, from 1e-6 to 0.999999");
     }
 }

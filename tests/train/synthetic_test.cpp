@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "train/cold_reader.hpp"
 #include "train/plain_language.hpp"
 
 namespace flyball::train {
@@ -200,7 +201,7 @@ TEST(Synthetic, WordsAreZipfian) {
 }
 
 TEST(Synthetic, CopiesReachBackAtMostHalfTheContext) {
-    for (const std::size_t context : {1U, 8U, 16U, 17U, 64U, 100U, 128U, 256U, 512U, 1024U}) {
+    for (const std::size_t context : {1U, 8U, 14U, 16U, 17U, 44U, 64U, 100U, 128U, 256U, 512U, 1024U}) {
         const Language language(synthetic_grammar(context));
         EXPECT_LE(language.reach(language.distances()), context / 2);
         EXPECT_TRUE(language.distances() == 26 || language.reach(language.distances() + 1) > context / 2) << context;
@@ -249,6 +250,19 @@ TEST(Synthetic, TextIsAFunctionOfTheSeed) {
     EXPECT_NE(text_of(some_text(language, 4, 500)), text_of(some_text(language, 5, 500)));
 }
 
+// As many texts begin with a separator as there are separators in a text: 1.2 for each new word and its copy, which
+// have 4.4074 + 0.2 * 5.4074 characters (numpy).
+TEST(Synthetic, TextBeginsAnywhere) {
+    const Language language(synthetic_grammar(256));
+    double separators = 0;
+    constexpr std::uint64_t texts = 400;
+    for (std::uint64_t seed = 0; seed < texts; ++seed) {
+        separators += Language::is_separator(Generator(language, seed).next().token) ? 1 : 0;
+    }
+    const double share = 1.2 / 5.4889;
+    EXPECT_NEAR(separators / texts, share, 4 * std::sqrt(share * (1 - share) / texts));
+}
+
 CorpusSettings small_settings() {
     CorpusSettings settings;
     settings.data = "synthetic";
@@ -270,6 +284,13 @@ TEST(SyntheticCorpus, HasFloorsThatFitTogether) {
     EXPECT_LT(floor.cold, floor.mean + 0.2);
     ASSERT_EQ(floor.windows.size(), 19999U / 64);
     EXPECT_GT(floor.cold_error, 0);
+    const Language language(synthetic_grammar(64));
+    ColdReader reader(language, corpus.validation[640]);  // the window after ten: 64 tokens after the one that is given
+    double sum = 0;
+    for (std::size_t t = 641; t <= 704; ++t) {
+        sum -= std::log(reader.read(corpus.validation[t]));
+    }
+    EXPECT_NEAR(floor.windows[10], sum / 64, 1e-12);
     const std::vector<std::size_t> some = {0, 640};
     EXPECT_DOUBLE_EQ(floor.cold_of(some), (floor.windows[0] + floor.windows[10]) / 2);
 }
