@@ -36,6 +36,7 @@ Command theory_command();
 Command reproduce_command();
 Command tokenize_command();
 Command forward_command();
+Command sample_command();
 
 // Writes to stdout and remembers failure; the program's last act is to check it.
 void print_out(std::string_view text);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/folder.hpp"
@@ -23,6 +24,9 @@ CLI::Validator whole_number(long long least);
 // "1,2.5" and repeated flags alike; an Error names the flag.
 double number_of(const std::string& flag, const std::string& text);
 std::vector<double> numbers_of(const std::string& flag, const std::vector<std::string>& texts);
+
+// --ids: token ids with commas or spaces between them, or @FILE; an Error of `where` for none or others.
+std::vector<std::int32_t> ids_of(std::string_view where, const std::string& given);
 
 // SCHEME.., --scheme, --equation.
 struct SchemeFlags {
