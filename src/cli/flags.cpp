@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/number.hpp"
 #include "dynamics/settings.hpp"
 #include "scheme/own_equation.hpp"
@@ -108,6 +110,30 @@ void declare_seed(CLI::App& app, std::uint64_t& seed) {
            field->help)
         ->type_name(field->type)
         ->default_str(std::to_string(seed));
+}
+
+std::vector<std::int32_t> ids_of(std::string_view where, const std::string& given) {
+    constexpr std::size_t largest_file = std::size_t{64} << 20;
+    const bool is_file = given.starts_with("@");
+    const std::string text = is_file ? read_text_file(given.substr(1), largest_file) : given;
+    std::vector<std::int32_t> ids;
+    constexpr std::string_view between = ", \t\r\n[]";
+    for (std::size_t begin = text.find_first_not_of(between); begin != std::string::npos;) {
+        const std::size_t end = std::min(text.find_first_of(between, begin), text.size());
+        const std::string word = text.substr(begin, end - begin);
+        const auto id = parse_integer(word);
+        if (!id || *id < 0 || *id > std::numeric_limits<std::int32_t>::max()) {
+            throw Error(ErrorKind::usage, where, fmt::format("the token id {}", flyball::quoted(word)),
+                        "whole numbers with commas or spaces between them", "--ids 1,2,3 or --ids @FILE");
+        }
+        ids.push_back(static_cast<std::int32_t>(*id));
+        begin = text.find_first_not_of(between, end);
+    }
+    if (ids.empty()) {
+        throw Error(ErrorKind::usage, where, fmt::format("no token ids in {}", flyball::quoted(given)), "at least one",
+                    "--ids 1,2,3 or --ids @FILE");
+    }
+    return ids;
 }
 
 }  // namespace flyball::cli

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/setting_field.hpp"
@@ -47,6 +48,9 @@ void declare_settings(CLI::App& app, const std::vector<SettingField<Settings>>& 
         }
     }
 }
+
+// --ids: token ids with commas or spaces between them, or @FILE; an Error of `where` for none or others.
+std::vector<std::int32_t> ids_of(std::string_view where, const std::string& given);
 
 // SCHEME.., --scheme, --equation.
 struct SchemeFlags {

@@ -10,10 +10,10 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/model_notes.hpp"
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
-#include "core/number.hpp"
 #include "model/finite.hpp"
 #include "model/locate.hpp"
 #include "model/pass.hpp"
@@ -36,30 +36,6 @@ struct Flags {
     std::size_t length = 0;
 };
 
-std::vector<std::int32_t> parse_ids(const std::string& given) {
-    constexpr std::size_t largest_file = std::size_t{64} << 20;
-    const bool is_file = given.starts_with("@");
-    const std::string text = is_file ? read_text_file(given.substr(1), largest_file) : given;
-    std::vector<std::int32_t> ids;
-    constexpr std::string_view between = ", \t\r\n[]";
-    for (std::size_t begin = text.find_first_not_of(between); begin != std::string::npos;) {
-        const std::size_t end = std::min(text.find_first_of(between, begin), text.size());
-        const std::string word = text.substr(begin, end - begin);
-        const auto id = parse_integer(word);
-        if (!id || *id < 0 || *id > std::numeric_limits<std::int32_t>::max()) {
-            throw Error(ErrorKind::usage, where, fmt::format("the token id {}", flyball::quoted(word)),
-                        "whole numbers with commas or spaces between them", "--ids 1,2,3 or --ids @FILE");
-        }
-        ids.push_back(static_cast<std::int32_t>(*id));
-        begin = text.find_first_not_of(between, end);
-    }
-    if (ids.empty()) {
-        throw Error(ErrorKind::usage, where, fmt::format("no token ids in {}", flyball::quoted(given)), "at least one",
-                    "--ids 1,2,3 or --ids @FILE");
-    }
-    return ids;
-}
-
 std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem::path& folder) {
     std::vector<std::string> given;
     for (const auto& [flag, is_there] : {std::pair{"--ids", !flags.ids.empty()},
@@ -76,7 +52,7 @@ std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem:
                     "one of them", "--text FILE, --string TEXT, --ids 1,2,3 or --ids @FILE");
     }
     if (!flags.ids.empty()) {
-        std::vector<std::int32_t> ids = parse_ids(flags.ids);
+        std::vector<std::int32_t> ids = ids_of(where, flags.ids);
         ids.resize(flags.length > 0 ? std::min(flags.length, ids.size()) : ids.size());
         return ids;
     }
@@ -116,25 +92,12 @@ void check_memory(const model::Architecture& a, std::size_t tokens, model::Recor
     }
 }
 
-// Not-a-number is a result, but never a silent one: where it comes from is said on stderr.
-void warn_not_finite(const std::string& given, const model::Model<float>& model) {
-    const std::vector<std::string> spoilt = model::tensors_not_finite(model);
-    std::string why = "though every weight is: the numbers outgrow 32-bit floats on the way";
-    if (!spoilt.empty()) {
-        why = fmt::format("because of NaN or infinities in {} of its {} tensors, the first of them {}", spoilt.size(),
-                          model.layout().parameters.size(), spoilt.front());
-    }
-    print_error(fmt::format("flyball: warning: {}: the result is not finite, {}\n", given, why));
-}
-
 ExitCode run(const Flags& flags, const Common& common) {
     const std::filesystem::path folder = model::locate(flags.model);
     const std::vector<std::int32_t> ids = read_tokens(flags, folder);
     const model::Model<float> model = model::load_model(folder);
     const model::Architecture& architecture = model.architecture();
-    for (const std::string& note : model.notes()) {
-        print_error(fmt::format("flyball: note: {}: {}\n", flags.model, note));
-    }
+    print_notes(flags.model, model);
     const model::Recorded recorded = parse_what(flags, architecture);
     model::check_length(architecture, ids.size());
     check_memory(architecture, ids.size(), recorded);

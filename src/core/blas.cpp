@@ -127,7 +127,41 @@ void checked_gemm(Product product, Transpose transpose_a, Transpose transpose_b,
             stride_b, beta, c, stride_c);
 }
 
+template <class Real, class Product>
+void checked_gemv(Product product, Transpose transpose, std::size_t rows, std::size_t columns, Real alpha,
+                  const Real* a, std::size_t lda, const Real* x, Real beta, Real* y) {
+    const int m = as_int(rows, "rows");
+    const int n = as_int(columns, "columns");
+    const int stride = leading(lda, columns, "lda");
+    const std::size_t count = transpose == Transpose::yes ? columns : rows;
+    if (beta == Real{0}) {  // the library would keep a NaN of y
+        std::fill_n(y, count, Real{0});
+    }
+    if (rows == 0 || columns == 0) {
+        for (std::size_t i = 0; i < count; ++i) {
+            y[i] *= beta;
+        }
+        return;
+    }
+    prepare_blas();
+    std::optional<BlasThreads> single;
+    if (inside_parallel()) {
+        single.emplace(1);
+    }
+    product(CblasRowMajor, cblas(transpose), m, n, alpha, a, stride, x, 1, beta, y, 1);
+}
+
 }  // namespace
+
+void gemv(Transpose transpose, std::size_t rows, std::size_t columns, float alpha, const float* a, std::size_t lda,
+          const float* x, float beta, float* y) {
+    checked_gemv(cblas_sgemv, transpose, rows, columns, alpha, a, lda, x, beta, y);
+}
+
+void gemv(Transpose transpose, std::size_t rows, std::size_t columns, double alpha, const double* a, std::size_t lda,
+          const double* x, double beta, double* y) {
+    checked_gemv(cblas_dgemv, transpose, rows, columns, alpha, a, lda, x, beta, y);
+}
 
 void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, float alpha,
           const float* a, std::size_t lda, const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {

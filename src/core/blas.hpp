@@ -22,6 +22,14 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
 void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, double alpha,
           const double* a, std::size_t lda, const double* b, std::size_t ldb, double beta, double* c, std::size_t ldc);
 
+// y = alpha * op(A) x + beta * y with A [rows, columns] as stored: y has `rows` numbers and x `columns`, or the other
+// way round when A is transposed. One row through a matrix is read at the speed of memory here, and not by gemm, which
+// packs the matrix first.
+void gemv(Transpose transpose, std::size_t rows, std::size_t columns, float alpha, const float* a, std::size_t lda,
+          const float* x, float beta, float* y);
+void gemv(Transpose transpose, std::size_t rows, std::size_t columns, double alpha, const double* a, std::size_t lda,
+          const double* x, double beta, double* y);
+
 // The processor type that the library chose its kernels for ("Zen", "Haswell"), or "unknown". Products on another type
 // may end in other last digits.
 std::string blas_core();

@@ -230,6 +230,28 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
 }
 
 template <class Real>
+void attend_last(const HeadsShape& shape, const Real* query, const Real* keys, const Real* values, Real* out) {
+    constexpr std::size_t work_per_slot = std::size_t{1} << 15;  // below this, handing over costs more than it gains
+    const std::size_t stride = shape.kv_heads * shape.head_dim;
+    const std::size_t width = shape.head_dim;
+    const Range r = range_of(shape, shape.batch.tokens - 1, 1);
+    const bool small = shape.heads * r.columns * width <= work_per_slot;
+    parallel_slots(shape.heads, small ? 1 : shape.heads, [&](std::size_t, std::size_t begin, std::size_t end) {
+        const BlasThreads one(1);
+        thread_local std::vector<Real> weights;
+        weights.resize(std::max(weights.size(), r.stride));
+        for (std::size_t head = begin; head < end; ++head) {
+            const std::size_t at = r.column * stride + head / (shape.heads / shape.kv_heads) * width;
+            gemv(Transpose::no, r.columns, width, static_cast<Real>(score_units(shape)), keys + at, stride,
+                 query + head * width, Real{0}, weights.data());
+            weigh(shape, r, weights.data());
+            gemv(Transpose::yes, r.columns, width, Real{1}, values + at, stride, weights.data(), Real{0},
+                 out + head * width);
+        }
+    });
+}
+
+template <class Real>
 void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_out, Real* grad_qkv) {
     const std::size_t tokens = shape.batch.tokens;
     const std::size_t sequences = shape.batch.sequences;
@@ -290,6 +312,8 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
 
 template void attend(const HeadsShape&, const float*, float*, std::size_t, const Taps<float>&);
 template void attend(const HeadsShape&, const double*, double*, std::size_t, const Taps<double>&);
+template void attend_last(const HeadsShape&, const float*, const float*, const float*, float*);
+template void attend_last(const HeadsShape&, const double*, const double*, const double*, double*);
 template void attend_reverse(const HeadsShape&, const float*, const float*, float*);
 template void attend_reverse(const HeadsShape&, const double*, const double*, double*);
 

@@ -38,6 +38,11 @@ struct HeadsShape {
 template <class Real>
 void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t layer, const Taps<Real>& taps);
 
+// The last token of a sequence whose keys and values, its own included, are at hand: keys, values [tokens,
+// kv_heads*head_dim], query and out [heads*head_dim]. `shape.batch` is that one sequence; causal alone.
+template <class Real>
+void attend_last(const HeadsShape& shape, const Real* query, const Real* keys, const Real* values, Real* out);
+
 // grad_qkv: shaped like qkv, overwritten.
 template <class Real>
 void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_out, Real* grad_qkv);

@@ -84,9 +84,43 @@ void tiled_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std
     run_tiles(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, start, c, ldc, after, tile_rows);
 }
 
+// Pieces of so many numbers of W: what a thread reads while another is woken. Rows of a matrix [in, out] are read in
+// pieces of at least 256 numbers, which the prefetcher follows.
+template <class Real>
+void row_product(bool in_out, std::size_t out, std::size_t in, const Real* w, const Real* x, const Real* start, Real* y,
+                 AfterTile after) {
+    constexpr std::size_t numbers_per_piece = std::size_t{1} << 16;
+    constexpr std::size_t narrowest = 256;
+    const std::size_t target = std::max(numbers_per_piece / std::max<std::size_t>(in, 1), in_out ? narrowest : 16);
+    const Cut cut(out, target);
+    parallel_slots(cut.count, cut.count, [&](std::size_t, std::size_t begin, std::size_t end) {
+        const BlasThreads one(1);
+        for (std::size_t i = begin; i < end; ++i) {
+            const Tile tile{0, 1, cut.begin(i), cut.begin(i + 1) - cut.begin(i)};
+            Real* const to = y + tile.column;
+            if (start == nullptr) {
+                std::fill_n(to, tile.columns, Real{0});
+            } else {
+                std::copy_n(start + tile.column, tile.columns, to);
+            }
+            if (in_out) {
+                gemv(Transpose::yes, in, tile.columns, Real{1}, w + tile.column, out, x, Real{1}, to);
+            } else {
+                gemv(Transpose::no, tile.columns, in, Real{1}, w + tile.column * in, in, x, Real{1}, to);
+            }
+            after(tile);
+        }
+    });
+}
+
 template <class Real>
 void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
             std::size_t y_stride, AfterTile after) {
+    if (rows == 1) {
+        row_product(part.in_out, part.out, part.in, model.at(part.weight), x, model.at(part.bias), y + part.offset,
+                    after);
+        return;
+    }
     tiled_gemm(Transpose::no, part.in_out ? Transpose::no : Transpose::yes, rows, part.out, part.in, Real{1}, x,
                part.in, model.at(part.weight), part.in_out ? part.out : part.in, Start<Real>{model.at(part.bias)},
                y + part.offset, y_stride, after);
@@ -157,6 +191,7 @@ template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_
                       const float*, std::size_t, const float*, float*, std::size_t);
 template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, float, const float*, std::size_t,
                          const float*, std::size_t, Start<float>, float*, std::size_t, AfterTile);
+template void row_product(bool, std::size_t, std::size_t, const float*, const float*, const float*, float*, AfterTile);
 template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t, AfterTile);
 template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t);
 template void linear_reverse(const Model<float>&, const Linear&, std::size_t, const float*, const float*, std::size_t,
@@ -165,6 +200,8 @@ template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_
                       const double*, std::size_t, const double*, double*, std::size_t);
 template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*,
                          std::size_t, const double*, std::size_t, Start<double>, double*, std::size_t, AfterTile);
+template void row_product(bool, std::size_t, std::size_t, const double*, const double*, const double*, double*,
+                          AfterTile);
 template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t, AfterTile);
 template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t);
 template void linear_reverse(const Model<double>&, const Linear&, std::size_t, const double*, const double*,

@@ -3,6 +3,7 @@
 //     y = x W' + b        grad_x = grad_y W        grad_W += grad_y' x        grad_b += sum of rows of grad_y
 //
 // Tiles depend on sizes alone and each is one single-threaded BLAS call: the same bits at any number of threads.
+// One row (a token of a text that is being written) is a product of matrix and vector, cut by outputs.
 // Gradients of weights are cut by what is written, never by rows of x: one buffer however many threads, one order of
 // sums (docs/decisions/0017-batches.md has the measurement).
 #pragma once
@@ -43,6 +44,11 @@ template <class Real>
 void tiled_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
                 const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
                 std::size_t ldc, AfterTile after);
+
+// y = W x + start (null: 0) for one row: W [out, in], or [in, out] when in_out. Tiles as `after` gets them.
+template <class Real>
+void row_product(bool in_out, std::size_t out, std::size_t in, const Real* w, const Real* x, const Real* start, Real* y,
+                 AfterTile after);
 
 // y: [rows, y_stride], its columns [part.offset, part.offset + part.out) are written. `after` gets tiles with columns
 // counted from part.offset, bias included.

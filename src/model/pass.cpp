@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "model/model_rows.hpp"
 #include "model/tape.hpp"
 #include "scheme/branches.hpp"
 #include "scheme/row_kernels.hpp"
@@ -80,56 +81,19 @@ scheme::Environment Pass<Real>::environment(std::size_t layer) const {
 
 template <class Real>
 scheme::RowMap<Real> Pass<Real>::row_map(const NormPlace& place) const {
-    const scheme::Normaliser& norm = scheme::find_normaliser(architecture_.norm);
-    scheme::RowMap<Real> map;
-    map.function = norm.function;
-    map.eps = static_cast<Real>(architecture_.eps);
-    map.alpha = place.alpha == absent ? Real{1} : *model_.at(place.alpha);
-    map.shift = place.shift == absent ? Real{0} : *model_.at(place.shift);
-    map.gain = model_.at(place.gain);
-    map.bias = model_.at(place.bias);
-    return map;
+    return row_map_of(model_, place);
 }
 
 template <class Real>
 scheme::BlockParameters<Real> Pass<Real>::block_parameters(const std::vector<NormPlace>& norms,
                                                            const std::vector<int>& learned) const {
-    scheme::BlockParameters<Real> result;
-    for (const NormPlace& place : norms) {
-        result.norms.push_back(row_map(place));
-    }
-    for (const int parameter : learned) {
-        if (parameter == absent) {
-            result.learned.push_back({0.0});  // no coefficient of this block reads it
-            continue;
-        }
-        const Real* const values = model_.at(parameter);
-        const std::size_t size = model_.layout().parameters[static_cast<std::size_t>(parameter)].elements();
-        result.learned.emplace_back(values, values + size);
-    }
-    return result;
+    return block_parameters_of(model_, norms, learned);
 }
 
 template <class Real>
 void Pass<Real>::embed(Real* out) const {
-    const std::size_t dim = architecture_.dim;
-    const Layout& layout = model_.layout();
-    const Real* const tokens = model_.at(layout.tokens);
-    const Real* const positions = model_.at(layout.positions);
-    const Real* const types = model_.at(layout.types);
     for (std::size_t i = 0; i < rows_; ++i) {
-        const std::size_t position = batch_.position(i);
-        const Real* const token = tokens + static_cast<std::size_t>(ids_[i]) * dim;
-        for (std::size_t k = 0; k < dim; ++k) {
-            Real sum = token[k];
-            if (types != nullptr) {
-                sum += types[k];  // every token is of type 0
-            }
-            if (positions != nullptr) {
-                sum += positions[position * dim + k];
-            }
-            out[i * dim + k] = sum;
-        }
+        embed_token(model_, ids_[i], batch_.position(i), out + i * architecture_.dim);
     }
 }
 
@@ -235,13 +199,7 @@ void Pass<Real>::forward(std::span<const std::int32_t> ids, const Taps<Real>& ta
         throw Error(ErrorKind::input, "model.forward", fmt::format("{} tokens", ids.size()),
                     fmt::format("{}, {} for each of {} sequences", rows_, batch_.tokens, batch_.sequences));
     }
-    for (const std::int32_t id : ids) {
-        if (id < 0 || static_cast<std::size_t>(id) >= architecture_.vocab) {
-            throw Error(ErrorKind::input, "model.forward", fmt::format("the token id {}", id),
-                        fmt::format("a number from 0 to {}", architecture_.vocab - 1),
-                        "the vocabulary of this model is smaller");
-        }
-    }
+    check_ids(architecture_, ids);
     check_streams(taps);
     ids_.assign(ids.begin(), ids.end());
     const std::size_t dim = architecture_.dim;

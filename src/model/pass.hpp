@@ -13,7 +13,7 @@
 // and where sums cross rows, into a number of slots that depends on sizes alone. Nothing of size tokens x tokens is
 // kept; logits exist for a block of rows at a time. NaN and infinity flow through to the result. A Pass serves one
 // caller at a time; several may share a Model, and a Pass called from inside parallel_slots runs in its thread alone.
-// Not here: sequences of different lengths in one batch, caches for generation.
+// Not here: sequences of different lengths in one batch; a text that grows token by token (generate.hpp).
 #pragma once
 
 #include <cstdint>

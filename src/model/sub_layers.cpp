@@ -21,17 +21,32 @@ void for_rows(std::size_t rows, std::size_t width, const Body& body) {
 }
 
 template <class Real>
-void turn_all(const RopeTable<Real>& table, const Architecture& a, const Batch& batch, Real* qkv, bool back) {
+void turn_all(const RopeTable<Real>& table, const Architecture& a, const Batch& batch, std::size_t first, Real* qkv,
+              bool back) {
     if (table.half == 0) {
         return;
     }
     const std::size_t width = a.qkv_width();
     for_rows(batch.rows(), width, [&](std::size_t i) {
-        turn(table, batch.position(i), a.heads + a.kv_heads, a.head_dim, qkv + i * width, back);
+        turn(table, first + batch.position(i), a.heads + a.kv_heads, a.head_dim, qkv + i * width, back);
     });
 }
 
 }  // namespace
+
+template <class Real>
+void queries_keys_values(const Model<Real>& model, std::size_t layer, const RopeTable<Real>& rope, const Batch& batch,
+                         std::size_t first, const Real* in, CallRoom<Real>& room) {
+    const std::size_t rows = batch.rows();
+    const std::size_t width = model.architecture().qkv_width();
+    room.qkv.resize(rows * width);
+    for (const Linear& part : model.layout().blocks[layer].qkv) {
+        linear(model, part, rows, in, room.qkv.data(), width);
+    }
+    norm_attention(model, layer, NormPlacement::before_positions, rows, room.qkv.data(), room.unnormed);
+    turn_all(rope, model.architecture(), batch, first, room.qkv.data(), false);
+    norm_attention(model, layer, NormPlacement::after_positions, rows, room.qkv.data(), room.unnormed);
+}
 
 template <class Real>
 SubLayerRunner<Real>::SubLayerRunner(const Model<Real>& model, Batch batch)
@@ -79,14 +94,8 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     const Architecture& a = model_.architecture();
     const BlockLayout& block = model_.layout().blocks[layer];
     const std::size_t width = a.qkv_width();
-    room.qkv.resize(rows_ * width);
     room.mixed.resize(rows_ * a.query_width());
-    for (const Linear& part : block.qkv) {
-        linear(model_, part, rows_, in, room.qkv.data(), width);
-    }
-    norm_attention(model_, layer, NormPlacement::before_positions, rows_, room.qkv.data(), room.unnormed);
-    turn_all(rope_, a, batch_, room.qkv.data(), false);
-    norm_attention(model_, layer, NormPlacement::after_positions, rows_, room.qkv.data(), room.unnormed);
+    queries_keys_values(model_, layer, rope_, batch_, 0, in, room);
     const auto show = [&](Site site, std::size_t offset, std::size_t columns) {
         taps.show(site, layer, rows_, columns, room.qkv.data() + offset, width);
     };
@@ -160,7 +169,7 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
     attend_reverse(heads(layer, room.call), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
     norm_attention_reverse(model_, layer, NormPlacement::after_positions, rows_, room.unnormed, grad_wide_.data(),
                            gradients);
-    turn_all(rope_, a, batch_, grad_wide_.data(), true);
+    turn_all(rope_, a, batch_, 0, grad_wide_.data(), true);
     norm_attention_reverse(model_, layer, NormPlacement::before_positions, rows_, room.unnormed, grad_wide_.data(),
                            gradients);
     bool add = false;
@@ -209,6 +218,10 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     }
 }
 
+template void queries_keys_values(const Model<float>&, std::size_t, const RopeTable<float>&, const Batch&, std::size_t,
+                                  const float*, CallRoom<float>&);
+template void queries_keys_values(const Model<double>&, std::size_t, const RopeTable<double>&, const Batch&,
+                                  std::size_t, const double*, CallRoom<double>&);
 template class SubLayerRunner<float>;
 template class SubLayerRunner<double>;
 

@@ -25,6 +25,12 @@ struct CallRoom {
     std::vector<Real> activated;  // [rows, ffn_dim]
 };
 
+// What attention reads: room.qkv gets queries, keys and values of the rows, normed and turned. Row i of a sequence
+// stands at position first + i.
+template <class Real>
+void queries_keys_values(const Model<Real>& model, std::size_t layer, const RopeTable<Real>& rope, const Batch& batch,
+                         std::size_t first, const Real* in, CallRoom<Real>& room);
+
 template <class Real>
 class SubLayerRunner {
   public:

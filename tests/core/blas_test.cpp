@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -108,6 +109,43 @@ TYPED_TEST(Gemm, RefusesSizesThatDoNotFit) {
     EXPECT_ERROR(call(2, 2, 2, 1, 2, 2), "lda = 1, expected at least 2");
     EXPECT_ERROR(call(2, 2, 2, 2, 1, 2), "ldb = 1");
     EXPECT_ERROR(call(2, 2, 2, 2, 2, 1), "ldc = 1");
+}
+
+TYPED_TEST(Gemm, ARowThroughAMatrixIsTheProductWithOneRow) {
+    using Real = TypeParam;
+    for (const Transpose transpose : {Transpose::no, Transpose::yes}) {
+        for (const std::size_t pad : {0U, 3U}) {
+            for (const Real beta : {Real{0}, Real{1}, Real{2}}) {
+                const std::size_t rows = 37;
+                const std::size_t columns = 21;
+                const std::size_t in = transpose == Transpose::no ? columns : rows;
+                const std::size_t out = transpose == Transpose::no ? rows : columns;
+                const auto a = numbers<Real>(rows * (columns + pad), 1);
+                const auto x = numbers<Real>(in, 2);
+                auto start = numbers<Real>(out + 1, 3);
+                auto y = start;
+                if (beta == Real{0}) {
+                    std::fill_n(y.begin(), out, std::numeric_limits<Real>::quiet_NaN());  // is overwritten
+                }
+                gemv(transpose, rows, columns, Real{3}, a.data(), columns + pad, x.data(), beta, y.data());
+                for (std::size_t o = 0; o < out; ++o) {
+                    double sum = 0;
+                    for (std::size_t i = 0; i < in; ++i) {
+                        const std::size_t at =
+                            transpose == Transpose::no ? o * (columns + pad) + i : i * (columns + pad) + o;
+                        sum += double{a[at]} * double{x[i]};
+                    }
+                    EXPECT_NEAR(double{y[o]}, 3 * sum + double{beta} * double{start[o]},
+                                500 * double{std::numeric_limits<Real>::epsilon()});
+                }
+                EXPECT_EQ(y[out], start[out]) << "wrote beyond the end";
+            }
+        }
+    }
+    Real y = 5;
+    gemv(Transpose::no, 1, 0, Real{1}, nullptr, 1, nullptr, Real{2}, &y);
+    EXPECT_EQ(y, 10);
+    EXPECT_ERROR(gemv(Transpose::no, 2, 3, Real{1}, &y, 2, &y, Real{0}, &y), "lda = 2");
 }
 
 TEST(BlasThreads, SetsAndRestores) {

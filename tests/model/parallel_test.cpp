@@ -5,6 +5,7 @@
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "model/generate.hpp"
 #include "model/heads.hpp"
 #include "model/pass.hpp"
 #include "tiny.hpp"
@@ -85,6 +86,27 @@ TEST_F(Threads, GainsInsideTheFfnAndOfLogitsHaveTheSameBits) {
     expect_same_bits<float>({4, 90}, a);
     a.gated = false;
     expect_same_bits<float>({4, 90}, a);
+}
+
+TEST_F(Threads, ATextThatGrowsHasTheSameBits) {
+    Architecture a = wide();
+    a.vocab = 3000;  // the head is cut into several pieces, and so are keys and values at the end
+    const Model<float> model = tiny_model<float>(a, 2);
+    const std::vector<std::int32_t> ids = many_ids(400, 1);
+    const auto run = [&](int count) {
+        set_threads(count);
+        Generator<float> generator(model);
+        std::vector<float> all;
+        generator.take(std::span(ids).first(395));
+        for (std::size_t i = 395; i < ids.size(); ++i) {
+            generator.take(std::span(ids).subspan(i, 1));
+            all.insert(all.end(), generator.logits().begin(), generator.logits().end());
+        }
+        return all;
+    };
+    const std::vector<float> one = run(1);
+    EXPECT_EQ(run(2), one);
+    EXPECT_EQ(run(5), one);
 }
 
 TEST_F(Threads, SequencesInParallelEqualOneAfterTheOther) {

@@ -125,7 +125,7 @@ KNOWN = [
      "{sample.t, particles.x(), particles.theta()}", "{sample.t, particles.theta(), particles.x()}"),
     ("layers-are-a-tenth-of-a-block", "src/dynamics/settings.hpp",
      "return dt.value_or(layers ? 1 : 0.1);", "return dt.value_or(0.1);"),
-    ("configuration-forgets-names-of-equations", "src/dynamics/run_folder.cpp",
+    ("configuration-forgets-names-of-equations", "src/scheme/own_equation.cpp",
      '(scheme.named ? scheme.name + "=" : "")', 'std::string()'),
 ]
 
@@ -232,7 +232,7 @@ BLIND = [
      "static_cast<long long>(times_[next_sample_] / problem_.dt) == static_cast<long long>(l)"),
     ("sphere-frames-end-before-the-end", "src/dynamics/run_folder.cpp",
      "std::max<std::size_t>(1, frames - 1)", "std::max<std::size_t>(1, frames)"),
-    ("config-loses-names-of-equations", "src/dynamics/run_folder.cpp",
+    ("config-loses-names-of-equations", "src/scheme/own_equation.cpp",
      'equations.push_back((scheme.named ? scheme.name + "=" : "") + scheme.program.text());',
      "equations.push_back(scheme.program.text());"),
     ("config-until-has-the-other-sign", "src/dynamics/settings_fields.cpp",

@@ -1,0 +1,224 @@
+// `flyball sample`: a text written by a checkpoint, token by token.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
+#include "cli/model_notes.hpp"
+#include "cli/terminal.hpp"
+#include "core/json.hpp"
+#include "core/utf8.hpp"
+#include "model/generate.hpp"
+#include "model/locate.hpp"
+#include "model/pass.hpp"
+#include "model/recorder.hpp"
+#include "model/sample.hpp"
+#include "tokenizer/text_stream.hpp"
+
+namespace flyball::cli {
+
+namespace {
+
+constexpr std::string_view where = "cli.sample";
+
+struct Flags {
+    std::string model;
+    std::optional<std::string> prompt;
+    std::string ids;
+    std::string temperature = "1";
+    model::SampleSettings settings;
+};
+
+std::optional<tokenizer::Tokenizer> tokenizer_in(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    for (const char* file : {"tokenizer.json", "vocab.json", "vocab.txt"}) {
+        if (std::filesystem::exists(folder / file, ignored)) {
+            return tokenizer::Tokenizer::load(folder);
+        }
+    }
+    return std::nullopt;
+}
+
+// The prompt's ids with what the tokenizer puts in front of a text, such as <s>, and without what it puts behind: the
+// text goes on there.
+std::vector<std::int32_t> encoded(const tokenizer::Tokenizer& tokenizer, const std::string& prompt) {
+    std::vector<std::int32_t> all = tokenizer.encode(prompt, true);
+    const std::vector<std::int32_t> plain = tokenizer.encode(prompt, false);
+    const auto found = std::search(all.begin(), all.end(), plain.begin(), plain.end());
+    if (!plain.empty() && found != all.end()) {
+        all.erase(found + static_cast<std::ptrdiff_t>(plain.size()), all.end());
+    }
+    return all;
+}
+
+// Without a prompt a text starts from the token that begins one, or else after the end of a line.
+std::vector<std::int32_t> first_ids(const Flags& flags, const std::optional<tokenizer::Tokenizer>& tokenizer,
+                                    const model::TextEnds& ends) {
+    if (!flags.ids.empty()) {
+        return ids_of(where, flags.ids);
+    }
+    const std::string prompt = flags.prompt.value_or("");
+    if (!prompt.empty() && !tokenizer) {
+        throw Error(ErrorKind::usage, where, fmt::format("a prompt for {}, which has no tokenizer", flags.model),
+                    "a folder with tokenizer.json, vocab.json or vocab.txt", "give token ids with --ids 1,2,3");
+    }
+    std::vector<std::int32_t> ids;
+    if (!prompt.empty()) {
+        ids = encoded(*tokenizer, prompt);
+    } else if (ends.begin) {
+        ids = {*ends.begin};
+    } else if (tokenizer) {
+        ids = tokenizer->encode("\n", false);
+    }
+    if (ids.empty()) {
+        throw Error(
+            ErrorKind::usage, where,
+            prompt.empty() ? fmt::format("no prompt for {}, which names no token that begins a text", flags.model)
+                           : fmt::format("no tokens in the prompt {}", flyball::quoted(prompt)),
+            "a prompt that the model's vocabulary has tokens for", tokenizer ? "add --prompt TEXT" : "add --ids 1,2,3");
+    }
+    return ids;
+}
+
+void check_memory(const model::Architecture& a, std::size_t prompt, std::size_t tokens) {
+    const std::size_t longest = std::min(prompt + tokens, std::max(prompt, a.positions));
+    const double cache = 8.0 * static_cast<double>(a.layers * a.key_width()) * static_cast<double>(longest);
+    const double needed =
+        2 * cache + model::memory_estimate(a, std::min(prompt, a.positions), model::Keep::nothing);  // arrays double
+    const double available = available_memory();
+    if (needed > available) {
+        throw Error(ErrorKind::resource, where,
+                    fmt::format("{} tokens, which need about {}", prompt + tokens, memory_text(needed)),
+                    fmt::format("at most the {} of memory that are free", memory_text(available)),
+                    "use fewer --tokens, or a shorter prompt");
+    }
+}
+
+// What happened that the text alone does not show.
+void print_remarks(const Flags& flags, const model::Model<float>& model, const model::SampleResult& result) {
+    const std::size_t positions = model.architecture().positions;
+    if (result.cut_prompt > 0) {
+        print_error(
+            fmt::format("flyball: note: the model has {} positions; it did not see the first {} tokens of the "
+                        "prompt\n",
+                        positions, result.cut_prompt));
+    }
+    if (result.forgotten > 0) {
+        print_error(
+            fmt::format("flyball: note: the model has {} positions; the older half of the text was let go {} "
+                        "{}\n",
+                        positions, result.forgotten, result.forgotten == 1 ? "time" : "times"));
+    }
+    if (!result.cached) {
+        print_error(
+            "flyball: note: keys and values of this model change as the text grows: every token ran all of it\n");
+    }
+    if (result.end == model::SampleEnd::not_finite) {
+        warn_not_finite(flags.model, model);
+    }
+}
+
+ExitCode run(Flags& flags, const Common& common) {
+    if (flags.prompt && !flags.ids.empty()) {
+        throw Error(ErrorKind::usage, where, "--prompt and --ids together", "one of them");
+    }
+    flags.settings.sampling.temperature = number_of("--temperature", flags.temperature);
+    model::check(flags.settings.sampling);
+    const std::filesystem::path folder = model::locate(flags.model);
+    const model::Model<float> model = model::load_model(folder);
+    print_notes(flags.model, model);
+    const model::TextEnds ends = model::text_ends(folder, model.architecture());
+    flags.settings.last_ids = ends.last;
+    model::check_can_generate(model.architecture());
+    const std::optional<tokenizer::Tokenizer> tokenizer = tokenizer_in(folder);
+    const std::vector<std::int32_t> prompt = first_ids(flags, tokenizer, ends);
+    check_memory(model.architecture(), prompt.size(), flags.settings.tokens);
+
+    std::optional<tokenizer::TextStream> stream;
+    if (tokenizer) {
+        stream.emplace(*tokenizer, prompt);
+    }
+    std::string text;
+    const auto show = [&](const std::string& piece) {
+        text += piece;
+        if (!common.json && !piece.empty()) {
+            print_out(piece);
+            flush_out();
+        }
+    };
+    if (!common.json && flags.prompt) {
+        print_out(repaired_utf8(*flags.prompt));
+        flush_out();
+    }
+    catch_interrupts();
+    const StopOn stop(&interrupted());
+    const model::SampleResult result = model::sample(model, prompt, flags.settings, [&](std::int32_t id) {
+        show(stream ? stream->add(id) : fmt::format("{}{}", text.empty() ? "" : " ", id));
+        return !interrupted();
+    });
+    show(stream ? stream->end() : "");
+    if (common.json) {
+        const model::SampleReport report{model::document(flags.model, model),
+                                         flags.ids.empty() ? std::optional(flags.prompt.value_or("")) : std::nullopt,
+                                         prompt,
+                                         tokenizer ? std::optional(text) : std::nullopt,
+                                         flags.settings,
+                                         result};
+        print_out(dump_json(model::document(report), 2) + "\n");
+    } else {
+        print_out(text.ends_with('\n') ? "" : "\n");
+        flush_out();
+        const double speed = result.tokens_per_second();
+        print_error(fmt::format("flyball: {} {}{}\n", result.ids.size(), result.ids.size() == 1 ? "token" : "tokens",
+                                speed > 0 ? fmt::format(", {:.0f} a second", speed) : ""));
+    }
+    print_remarks(flags, model, result);
+    if (result.end == model::SampleEnd::interrupted) {
+        print_error("flyball: interrupted\n");
+        return ExitCode::interrupted;
+    }
+    return ExitCode::done;
+}
+
+}  // namespace
+
+Command sample_command() {
+    Command command;
+    command.name = "sample";
+    command.summary = "write text with a checkpoint, token by token";
+    command.example =
+        "flyball sample openai-community/gpt2 --prompt 'Once upon a time' --tokens 100 --temperature 0.8 --top 40\n"
+        "  flyball sample ./my-run --temperature 0          # the likeliest token each time, from the start of a text\n"
+        "  flyball sample ./model-without-tokenizer --ids 1,403,407 --json";
+    command.declare = [](CLI::App& app) {
+        const auto flags = std::make_shared<Flags>();
+        app.add_option("MODEL", flags->model,
+                       "a folder with config.json and model.safetensors, or an id in the local Hugging Face cache")
+            ->required();
+        app.add_option("--prompt", flags->prompt,
+                       "the text to go on from (default: the token that begins a text, or a line end)")
+            ->type_name("TEXT");
+        app.add_option("--ids", flags->ids, "instead of a prompt: token ids with commas between them, or @FILE")
+            ->type_name("LIST");
+        app.add_option("--tokens", flags->settings.tokens, "write N tokens at most")
+            ->type_name("N")
+            ->check(whole_number(1))
+            ->capture_default_str();
+        app.add_option("--temperature", flags->temperature,
+                       "divide the logits by T: below 1 is safer, above 1 wilder, 0 the likeliest token each time")
+            ->type_name("T")
+            ->capture_default_str();
+        app.add_option("--top", flags->settings.sampling.top, "choose among the K likeliest tokens (default: all)")
+            ->type_name("K")
+            ->check(whole_number(1));
+        declare_seed(app, flags->settings.seed);
+        return [flags](const Common& common) { return run(*flags, common); };
+    };
+    return command;
+}
+
+}  // namespace flyball::cli
