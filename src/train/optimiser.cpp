@@ -1,6 +1,7 @@
 #include "train/optimiser.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "core/unreachable.hpp"
 #include "measure/moments.hpp"
@@ -29,8 +30,14 @@ bool is_decayed(model::Role role) {
     unreachable();
 }
 
-Optimiser::Optimiser(model::Model<float>& model, const Optimisation& how)
-    : model_(model), how_(how), first_(model.layout()), second_(model.layout()) {}
+Optimiser::Optimiser(model::Model<float>& model, const Optimisation& how, std::vector<double> rate_factors)
+    : model_(model),
+      how_(how),
+      rate_factors_(std::move(rate_factors)),
+      first_(model.layout()),
+      second_(model.layout()) {
+    rate_factors_.resize(model.layout().parameters.size(), 1.0);
+}
 
 // GPAS: the gradients of the equation's own parameters have a limit of their own.
 void Optimiser::clip_learned(model::Parameters<float>& gradients) const {
@@ -79,7 +86,7 @@ Optimiser::Result Optimiser::step(std::size_t step, model::Parameters<float>& gr
     }
     const auto number = static_cast<double>(step + 1);
     AdamwStep adamw;
-    adamw.rate = how_.schedule.rate(step);
+    const double rate = how_.schedule.rate(step);
     adamw.beta1 = how_.beta1;
     adamw.beta2 = how_.beta2;
     adamw.eps = how_.epsilon;
@@ -89,6 +96,7 @@ Optimiser::Result Optimiser::step(std::size_t step, model::Parameters<float>& gr
         how_.clip > 0 && result.gradient_norm > how_.clip ? how_.clip / result.gradient_norm : 1.0;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const int p = static_cast<int>(i);
+        adamw.rate = rate * rate_factors_[i];
         adamw.decay = is_decayed(specs[i].role) ? how_.weight_decay : 0;
         adamw_update(specs[i].elements(), weights.at(p), first_.at(p), second_.at(p), gradients.at(p), adamw);
     }

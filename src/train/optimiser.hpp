@@ -5,6 +5,8 @@
 //     w <- w - rate (m/(1 - beta1^s)/(sqrt(v/(1 - beta2^s)) + eps) + decay w)          s = 1, 2, ..
 //     vectors along the embedding axis back to unit length, where the scheme keeps them so
 //
+// `rate` is the schedule's, times a factor where the scheme's source lets a kind of parameter learn faster (nGPT).
+//
 // Decay is of matrices (embeddings and the head among them); biases, gains, curves and learned scalars have none.
 // Weights and moments are float, norms are summed in double; the same bits at any number of threads.
 #pragma once
@@ -30,7 +32,8 @@ bool is_decayed(model::Role role);
 
 class Optimiser {
   public:
-    Optimiser(model::Model<float>& model, const Optimisation& how);
+    // `rate_factors`: what the rate is multiplied by, for each parameter of the layout (model/initialise.hpp); empty: 1.
+    Optimiser(model::Model<float>& model, const Optimisation& how, std::vector<double> rate_factors = {});
 
     struct Result {
         double gradient_norm = 0;  // of all gradients, before clipping
@@ -50,6 +53,7 @@ class Optimiser {
 
     model::Model<float>& model_;
     Optimisation how_;
+    std::vector<double> rate_factors_;
     model::Parameters<float> first_;
     model::Parameters<float> second_;
     std::vector<float> before_;  // weights before a watched step

@@ -9,6 +9,7 @@
 #include "core/number.hpp"
 #include "core/parallel.hpp"
 #include "core/unreachable.hpp"
+#include "model/initialise.hpp"
 
 namespace flyball::train {
 
@@ -54,7 +55,8 @@ Trainer::Trainer(const Settings& settings, const scheme::Scheme& scheme, const C
       corpus_(corpus),
       initial_(initial_model(settings, scheme, corpus.vocab)),
       optimisation_(optimisation_of(settings, scheme::recipe_of(scheme).training, initial_.model.layout().count())),
-      optimiser_(initial_.model, optimisation_),
+      optimiser_(initial_.model, optimisation_,
+                 model::rate_factors(initial_.model.architecture(), initial_.model.layout(), scheme::recipe_of(scheme))),
       batches_(corpus.train, settings.context, settings.batch, data_seed(settings.seed)),
       pass_(initial_.model, {settings.batch, settings.context}, model::Keep::everything),
       observer_(initial_.model, {settings.batch, settings.context}),
