@@ -77,8 +77,7 @@ void check_memory(const std::vector<train::RunPlan>& plans, const train::Corpus&
     for (const train::RunPlan& plan : plans) {
         const model::Architecture architecture = train::planned_architecture(plan.settings, plan.scheme, corpus.vocab);
         model::check(architecture, "the architecture");
-        const double needed =
-            train::memory_estimate(architecture, train::parameter_count(architecture), plan.settings);
+        const double needed = train::memory_estimate(architecture, train::parameter_count(architecture), plan.settings);
         const double available = available_memory();
         if (needed > available) {
             throw Error(ErrorKind::resource, "cli.train",
@@ -112,8 +111,8 @@ class OuterFolder {
   private:
     static std::string dt_text(const train::Settings& settings) {
         const auto& fields = train::setting_fields();
-        const auto field =
-            std::find_if(fields.begin(), fields.end(), [](const auto& row) { return std::string_view(row.key) == "dt"; });
+        const auto field = std::find_if(fields.begin(), fields.end(),
+                                        [](const auto& row) { return std::string_view(row.key) == "dt"; });
         return *field->text(settings);
     }
     static record::Identity identity(const std::vector<train::RunPlan>& plans, const train::Corpus& corpus) {

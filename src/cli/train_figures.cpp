@@ -92,7 +92,8 @@ bool is_of_embedding(const Json& record, const char* field) {
 
 // Depth 0 is the embedding, where it has the quantity.
 report::LineFigure over_depth(const std::vector<TrainRun>& runs, const train::LayerField& field) {
-    report::LineFigure figure = empty_figure(runs, fmt::format("{} after each block", field.title), "block", field.title);
+    report::LineFigure figure =
+        empty_figure(runs, fmt::format("{} after each block", field.title), "block", field.title);
     figure.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(figure.title[0])));
     figure.y.scale = field.is_logarithmic ? report::Scale::log : report::Scale::linear;
     const bool beside_prediction = std::string_view(field.name) == "angle";
@@ -146,18 +147,16 @@ report::LineFigure loss_figure(const std::vector<TrainRun>& runs) {
 std::vector<NamedFigure> train_figures(const std::vector<TrainRun>& runs) {
     std::vector<NamedFigure> figures;
     figures.push_back({"loss", loss_figure(runs)});
-    figures.push_back({"validation", over_steps(runs, "Validation loss", "loss (nats a token)", [](const Json& line) {
-                           return number_at(line, "validation_loss");
-                       })});
+    figures.push_back({"validation", over_steps(runs, "Validation loss", "loss (nats a token)",
+                                                [](const Json& line) { return number_at(line, "validation_loss"); })});
     NamedFigure gradient{"steps-gradient",
                          over_steps(runs, "Length of the whole gradient", "length of the gradient",
                                     [](const Json& line) { return number_at(line, "gradient_norm"); })};
-    NamedFigure norm{"steps-norm", over_steps(runs, "Length of the stream after the last block", "length of the stream",
-                                              [](const Json& line) {
-                                                  return line.contains("layers")
-                                                             ? number_at(line.at("layers").back(), "norm")
-                                                             : std::nan("");
-                                              })};
+    NamedFigure norm{
+        "steps-norm",
+        over_steps(runs, "Length of the stream after the last block", "length of the stream", [](const Json& line) {
+            return line.contains("layers") ? number_at(line.at("layers").back(), "norm") : std::nan("");
+        })};
     gradient.figure.y.scale = norm.figure.y.scale = report::Scale::log;
     figures.push_back(std::move(gradient));
     figures.push_back(std::move(norm));

@@ -38,9 +38,10 @@ std::string failure_sentence(const train::Summary& s) {
             return fmt::format("{} ended at step {}: the {}{} was no longer a finite number.\n", s.name, f.step,
                                f.quantity, where);
         case train::Outcome::exploded:
-            return fmt::format("{} ended at step {}: the stream{} grew beyond 65,504, the largest number of half "
-                               "precision.\n",
-                               s.name, f.step, where);
+            return fmt::format(
+                "{} ended at step {}: the stream{} grew beyond 65,504, the largest number of half "
+                "precision.\n",
+                s.name, f.step, where);
         case train::Outcome::spike:
             return fmt::format("{} ended at step {}: the loss had risen far above its best (--spike).\n", s.name,
                                f.step);
@@ -86,15 +87,17 @@ std::string train_text(const std::vector<TrainRun>& runs, const train::Corpus& c
             text += fmt::format("\n{}: {}\n", run.result.summary.name, note);
         }
     }
-    text += "\nLosses are in nats a token. growth: length of the stream after the last block over that of the\n"
-            "embedding; least and most grad: lengths of the loss's gradient among the layers; both at the end.\n";
+    text +=
+        "\nLosses are in nats a token. growth: length of the stream after the last block over that of the\n"
+        "embedding; least and most grad: lengths of the loss's gradient among the layers; both at the end.\n";
     const bool terminal = stdout_is_terminal();
     report::TextOptions options;
     options.colour = terminal;
     report::LineFigure figure = loss_figure(runs);
     figure.caption.clear();
-    text += "\n" + report::text_plot(
-                       figure, static_cast<std::size_t>(std::min(100, terminal ? terminal_columns() : 80)), 18, options);
+    text +=
+        "\n" + report::text_plot(figure, static_cast<std::size_t>(std::min(100, terminal ? terminal_columns() : 80)),
+                                 18, options);
     return text;
 }
 

@@ -104,7 +104,7 @@ void parse_start(const std::string& text, Settings& settings) {
     if (text.rfind("cone:", 0) == 0) {
         settings.start = StartKind::cone;
         settings.cone_delta = reader.number_in(std::string_view(text).substr(5), flyball::quoted(text),
-                                        "cone: followed by a number, for example cone:0.01");
+                                               "cone: followed by a number, for example cone:0.01");
         return;
     }
     settings.start = reader.named(text, "start", starts);
@@ -153,7 +153,8 @@ Until parse_until(const std::string& text) {
     Until until;
     until.observable = event_field(text.substr(0, at)).name;
     until.above = text[at] == '>';
-    until.level = reader.number_in(std::string_view(text).substr(at + 1), setting("until", flyball::quoted(text)), expected);
+    until.level =
+        reader.number_in(std::string_view(text).substr(at + 1), setting("until", flyball::quoted(text)), expected);
     return until;
 }
 

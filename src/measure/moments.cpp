@@ -56,38 +56,38 @@ double data_variance(const Real* x, std::size_t sequences, std::size_t entries) 
     }
     constexpr std::size_t piece = 256;  // entries at a time
     const auto count = static_cast<double>(sequences);
-    const double total = parallel_sum((entries + piece - 1) / piece, slots, [&](std::size_t, std::size_t begin,
-                                                                                std::size_t end) {
-        double sum = 0;
-        std::array<double, piece> mean{};
-        std::array<double, piece> squares{};
-        for (std::size_t p = begin; p < end; ++p) {
-            const std::size_t first = p * piece;
-            const std::size_t here = std::min(piece, entries - first);
-            mean.fill(0);
-            squares.fill(0);
-            for (std::size_t s = 0; s < sequences; ++s) {
-                const Real* const row = x + s * entries + first;
+    const double total =
+        parallel_sum((entries + piece - 1) / piece, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
+            double sum = 0;
+            std::array<double, piece> mean{};
+            std::array<double, piece> squares{};
+            for (std::size_t p = begin; p < end; ++p) {
+                const std::size_t first = p * piece;
+                const std::size_t here = std::min(piece, entries - first);
+                mean.fill(0);
+                squares.fill(0);
+                for (std::size_t s = 0; s < sequences; ++s) {
+                    const Real* const row = x + s * entries + first;
+                    for (std::size_t k = 0; k < here; ++k) {
+                        mean[k] += static_cast<double>(row[k]);
+                    }
+                }
                 for (std::size_t k = 0; k < here; ++k) {
-                    mean[k] += static_cast<double>(row[k]);
+                    mean[k] /= count;
+                }
+                for (std::size_t s = 0; s < sequences; ++s) {
+                    const Real* const row = x + s * entries + first;
+                    for (std::size_t k = 0; k < here; ++k) {
+                        const double away = static_cast<double>(row[k]) - mean[k];
+                        squares[k] += away * away;
+                    }
+                }
+                for (std::size_t k = 0; k < here; ++k) {
+                    sum += squares[k];
                 }
             }
-            for (std::size_t k = 0; k < here; ++k) {
-                mean[k] /= count;
-            }
-            for (std::size_t s = 0; s < sequences; ++s) {
-                const Real* const row = x + s * entries + first;
-                for (std::size_t k = 0; k < here; ++k) {
-                    const double away = static_cast<double>(row[k]) - mean[k];
-                    squares[k] += away * away;
-                }
-            }
-            for (std::size_t k = 0; k < here; ++k) {
-                sum += squares[k];
-            }
-        }
-        return sum;
-    });
+            return sum;
+        });
     return total / count / static_cast<double>(entries);
 }
 
@@ -138,14 +138,14 @@ double mean_length(const Real* x, std::size_t rows, std::size_t dim) {
 template <class Real>
 double frobenius(const Real* x, std::size_t count) {
     constexpr std::size_t piece = 1024;
-    return std::sqrt(parallel_sum((count + piece - 1) / piece, slots, [&](std::size_t, std::size_t begin,
-                                                                          std::size_t end) {
-        double sum = 0;
-        for (std::size_t p = begin; p < end; ++p) {
-            sum += sums_of(x + p * piece, std::min(piece, count - p * piece)).squares;
-        }
-        return sum;
-    }));
+    return std::sqrt(
+        parallel_sum((count + piece - 1) / piece, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
+            double sum = 0;
+            for (std::size_t p = begin; p < end; ++p) {
+                sum += sums_of(x + p * piece, std::min(piece, count - p * piece)).squares;
+            }
+            return sum;
+        }));
 }
 
 template <class Real>

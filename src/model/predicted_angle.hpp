@@ -1,4 +1,5 @@
-// How far a block should turn the stream, from its equation and its gains: a prediction to hold beside what is measured.
+// How far a block should turn the stream, from its equation and its gains: a prediction to hold beside what is
+// measured.
 //
 //     angle of block l = sum over its contributions c to x of arctan(|c| / |what it is added to|)
 //
@@ -25,7 +26,7 @@ namespace flyball::model {
 
 // Mean lengths of rows, measured in a forward pass.
 struct BlockLengths {
-    std::vector<double> streams;                  // on entry, by stream
+    std::vector<double> streams;                    // on entry, by stream
     std::array<std::vector<double>, 2> sub_layers;  // what each call of attention, of the FFN gave, in order
     double embedding = 0;                           // of x0
 };

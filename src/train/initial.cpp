@@ -157,8 +157,7 @@ class Overriding {
 
     void scale_table(int table, Matrix matrix, const std::string& expression) {
         if (table != model::absent) {
-            const double from =
-                model::deviation_of(recipe_.initialisation, matrix, a_.dim, a_.dim, environment(0));
+            const double from = model::deviation_of(recipe_.initialisation, matrix, a_.dim, a_.dim, environment(0));
             scale(table, 0, static_cast<std::size_t>(-1), a_.dim, 0, from, value(expression, 0));
         }
     }
@@ -278,10 +277,10 @@ model::Architecture architecture_of(const Settings& s, const scheme::Scheme& sch
     if (s.qk_norm != QkNorm::none) {
         a.attention_norm.norm = "rmsnorm";
         a.attention_norm.query = a.attention_norm.key = true;
-        a.attention_norm.over = s.qk_norm == QkNorm::head ? scheme::AttentionNorm::Over::head
-                                                          : scheme::AttentionNorm::Over::projection;
-        a.attention_norm.gains = s.qk_norm == QkNorm::head ? scheme::AttentionNorm::Gains::head
-                                                           : scheme::AttentionNorm::Gains::channel;
+        a.attention_norm.over =
+            s.qk_norm == QkNorm::head ? scheme::AttentionNorm::Over::head : scheme::AttentionNorm::Over::projection;
+        a.attention_norm.gains =
+            s.qk_norm == QkNorm::head ? scheme::AttentionNorm::Gains::head : scheme::AttentionNorm::Gains::channel;
     }
     return model::wired(std::move(a), scheme);
 }
@@ -311,8 +310,8 @@ model::Architecture rewired_architecture(const model::Architecture& loaded, cons
 
 Initial taken_from(const Settings& s, const scheme::Scheme& scheme, std::size_t vocab) {
     const model::Model<float> loaded = model::load_model(model::locate(s.from));
-    model::Rewired rewired = model::rewired(
-        loaded, rewired_architecture(loaded.architecture(), s, scheme, vocab), scheme::recipe_of(scheme), s.seed);
+    model::Rewired rewired = model::rewired(loaded, rewired_architecture(loaded.architecture(), s, scheme, vocab),
+                                            scheme::recipe_of(scheme), s.seed);
     Initial result{std::move(rewired.model), {}};
     if (!rewired.fresh.empty() || !rewired.dropped.empty()) {
         result.notes.push_back(fmt::format(
@@ -330,11 +329,13 @@ model::Architecture planned_architecture(const Settings& settings, const scheme:
     if (settings.from.empty()) {
         return architecture_of(settings, scheme, vocab);
     }
-    return rewired_architecture(model::load_model(model::locate(settings.from)).architecture(), settings, scheme, vocab);
+    return rewired_architecture(model::load_model(model::locate(settings.from)).architecture(), settings, scheme,
+                                vocab);
 }
 
 std::size_t parameter_count(const model::Architecture& architecture) {
-    return model::make_layout(architecture, scheme::Program::parse(architecture.equation), model::native_names()).count();
+    return model::make_layout(architecture, scheme::Program::parse(architecture.equation), model::native_names())
+        .count();
 }
 
 Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {

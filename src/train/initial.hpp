@@ -8,7 +8,8 @@
 //     residual                                                  output and ffn-out together
 //     matrices                                                  all matrices of the blocks
 //     gains                                                     what the gains of every norm start at
-//     gain.K                                                    those of the K-th norm of a block, in the order in which
+//     gain.K                                                    those of the K-th norm of a block, in the order in
+//     which
 //                                                               the block evaluates them, from 1 (Peri-LN: 1 is inside,
 //                                                               2 outside, 3 and 4 the same of the FFN)
 #pragma once

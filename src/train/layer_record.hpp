@@ -10,19 +10,20 @@
 namespace flyball::train {
 
 struct MatrixRecord {
-    std::string name;     // its place in the block: qkv (or query, key, value), output, ffn_in (or ffn_gate, ffn_up), ffn_out
+    std::string
+        name;  // its place in the block: qkv (or query, key, value), output, ffn_in (or ffn_gate, ffn_up), ffn_out
     double gradient = 0;  // length of the loss's gradient
     double update = 0;    // length of the step's change, over that of the matrix
 };
 
 // Of the stream x after block `layer`; in the first record of a run, block 0 is the first one.
 struct LayerRecord {
-    double norm = 0;            // mean length of a row
-    double mean_abs = 0;        // measure/moments.hpp
+    double norm = 0;      // mean length of a row
+    double mean_abs = 0;  // measure/moments.hpp
     double entry_variance = 0;
     double data_variance = 0;
-    double attention_norm = 0;  // mean length of what attention adds, as the equation adds it
-    double attention_ratio = 0; // the same over the mean length of the stream on entry to the block
+    double attention_norm = 0;   // mean length of what attention adds, as the equation adds it
+    double attention_ratio = 0;  // the same over the mean length of the stream on entry to the block
     double ffn_norm = 0;
     double ffn_ratio = 0;
     double gradient = 0;         // length of the loss's gradient with respect to the stream

@@ -60,9 +60,8 @@ Observer::Observer(const model::Model<float>& model, model::Batch batch)
     taps_.add("blocks.*.grad", [this, dim](const View& view) {
         layers_[view.layer].gradient = measure::frobenius(view.data, view.rows * dim);
     });
-    taps_.add("embed.grad", [this, dim](const View& view) {
-        embedding_.gradient = measure::frobenius(view.data, view.rows * dim);
-    });
+    taps_.add("embed.grad",
+              [this, dim](const View& view) { embedding_.gradient = measure::frobenius(view.data, view.rows * dim); });
 }
 
 void Observer::see_embedding(const View& view) {

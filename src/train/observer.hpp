@@ -25,7 +25,8 @@ class Observer {
     // Give these to forward() and to loss_and_backward(); what they show is kept until the next forward().
     const model::Taps<float>& taps() const { return taps_; }
 
-    // `weight` is that of the loss whose gradient went back. `steps`: what the optimiser did to each parameter, or null.
+    // `weight` is that of the loss whose gradient went back. `steps`: what the optimiser did to each parameter, or
+    // null.
     std::vector<LayerRecord> records(double weight, const std::vector<ParameterStep>* steps) const;
     const LayerRecord& embedding() const { return embedding_; }  // moments and gradient alone
 

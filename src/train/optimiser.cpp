@@ -92,8 +92,7 @@ Optimiser::Result Optimiser::step(std::size_t step, model::Parameters<float>& gr
     adamw.eps = how_.epsilon;
     adamw.bias1 = 1 - std::pow(how_.beta1, number);
     adamw.bias2 = 1 - std::pow(how_.beta2, number);
-    adamw.gradient_scale =
-        how_.clip > 0 && result.gradient_norm > how_.clip ? how_.clip / result.gradient_norm : 1.0;
+    adamw.gradient_scale = how_.clip > 0 && result.gradient_norm > how_.clip ? how_.clip / result.gradient_norm : 1.0;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const int p = static_cast<int>(i);
         adamw.rate = rate * rate_factors_[i];

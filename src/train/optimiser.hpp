@@ -32,7 +32,8 @@ bool is_decayed(model::Role role);
 
 class Optimiser {
   public:
-    // `rate_factors`: what the rate is multiplied by, for each parameter of the layout (model/initialise.hpp); empty: 1.
+    // `rate_factors`: what the rate is multiplied by, for each parameter of the layout (model/initialise.hpp);
+    // empty: 1.
     Optimiser(model::Model<float>& model, const Optimisation& how, std::vector<double> rate_factors = {});
 
     struct Result {

@@ -199,8 +199,7 @@ Summary RunFolder::stored_summary() const {
 
 std::vector<Json> RunFolder::lines() const {
     const std::unique_ptr<record::JsonLines> opened =
-        metrics_ ? nullptr
-                 : std::make_unique<record::JsonLines>(path() / "metrics.jsonl", folder_.seal("metrics"));
+        metrics_ ? nullptr : std::make_unique<record::JsonLines>(path() / "metrics.jsonl", folder_.seal("metrics"));
     const record::JsonLines& metrics = metrics_ ? *metrics_ : *opened;
     std::vector<Json> result;
     for (std::size_t i = 0; i < metrics.size(); ++i) {
@@ -293,7 +292,8 @@ RunResult run(const RunPlan& plan, const Corpus& corpus, RunFolder* folder, cons
         }
         result.lines.push_back(std::move(line));
         if (watch.step) {
-            const double per_step = (seconds_now() - begin) / static_cast<double>(trainer.done() - first + (failure ? 1 : 0));
+            const double per_step =
+                (seconds_now() - begin) / static_cast<double>(trainer.done() - first + (failure ? 1 : 0));
             watch.step(result.lines.back(), per_step * static_cast<double>(s.steps - trainer.done()));
         }
         if (!trainer.finished() && watch.stop != nullptr && *watch.stop) {

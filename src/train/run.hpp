@@ -3,9 +3,8 @@
 //     DIR/config.toml      the settings, as flags
 //     DIR/metrics.jsonl    one line a step (record/json_lines.hpp); every few steps with the record of all layers
 //     DIR/events.out.tfevents.0.flyball    the same for TensorBoard
-//     DIR/config.json, model.safetensors, tokenizer.json    the trained model, which opens wherever a MODEL is asked for
-//     DIR/summary.json, figures, provenance.json
-//     DIR/work/            the last restart point while the run goes on
+//     DIR/config.json, model.safetensors, tokenizer.json    the trained model, which opens wherever a MODEL is asked
+//     for DIR/summary.json, figures, provenance.json DIR/work/            the last restart point while the run goes on
 //
 // Killed at any moment and taken up again, a run ends with the same weights and records, to the bit, at any number of
 // threads; only the times in metrics.jsonl differ.
@@ -72,7 +71,8 @@ struct RunResult {
 RunResult run(const RunPlan& plan, const Corpus& corpus, RunFolder* folder, const Watch& watch);
 
 // The flags that make this run, as a configuration file.
-std::string configuration(const std::vector<RunPlan>& plans, const std::vector<std::pair<std::string, std::string>>& more);
+std::string configuration(const std::vector<RunPlan>& plans,
+                          const std::vector<std::pair<std::string, std::string>>& more);
 
 // What decides the bits of a run.
 record::Identity identity_of(const RunPlan& plan, const Corpus& corpus);

@@ -31,7 +31,8 @@ double Schedule::rate(std::size_t step) const {
     if (step < warm_up) {
         return peak * static_cast<double>(step + 1) / static_cast<double>(warm_up + 1);
     }
-    const double share = static_cast<double>(step - warm_up) / static_cast<double>(std::max<std::size_t>(1, steps - warm_up));
+    const double share =
+        static_cast<double>(step - warm_up) / static_cast<double>(std::max<std::size_t>(1, steps - warm_up));
     const double cosine = (1 + std::cos(std::numbers::pi * std::min(1.0, share))) / 2;
     return peak * (final_share + (1 - final_share) * cosine);
 }

@@ -27,8 +27,8 @@ struct Schedule {
 struct Optimisation {
     Schedule schedule;
     double weight_decay = 0.1;
-    double clip = 1;                 // of the gradient's length; 0: none
-    double learned_clip = 0;         // of the gradient of the equation's learned parameters; 0: none
+    double clip = 1;          // of the gradient's length; 0: none
+    double learned_clip = 0;  // of the gradient of the equation's learned parameters; 0: none
     double beta1 = 0.9;
     double beta2 = 0.95;
     double epsilon = 1e-8;

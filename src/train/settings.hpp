@@ -40,21 +40,21 @@ struct Settings {
     Ffn ffn_kind = Ffn::gelu;
     QkNorm qk_norm = QkNorm::none;
     std::string attention = "softmax";
-    bool untied = false;   // the head has a matrix of its own
+    bool untied = false;             // the head has a matrix of its own
     double dt = 1;                   // the residual step
     std::vector<double> several_dt;  // one run for each, where a list was given; dt is then the first
-    std::string init;      // KEY=EXPR,..: deviations and gains in place of the scheme's (initial.hpp)
-    std::string from;      // a MODEL to start from
+    std::string init;                // KEY=EXPR,..: deviations and gains in place of the scheme's (initial.hpp)
+    std::string from;                // a MODEL to start from
     double dropout = 0;
 
     std::size_t batch = 16;      // sequences in a pass
     std::size_t accumulate = 1;  // passes in a step
     std::size_t steps = 500;
-    std::optional<double> rate;            // the largest learning rate; see learning_rate()
-    double final_rate = 0.1;               // the last learning rate, as a share of the largest
-    std::optional<std::size_t> warm_up;    // steps
-    std::optional<double> weight_decay;    // of matrices
-    std::optional<double> clip;            // of the gradient's length; 0: none
+    std::optional<double> rate;          // the largest learning rate; see learning_rate()
+    double final_rate = 0.1;             // the last learning rate, as a share of the largest
+    std::optional<std::size_t> warm_up;  // steps
+    std::optional<double> weight_decay;  // of matrices
+    std::optional<double> clip;          // of the gradient's length; 0: none
     double beta1 = 0.9;
     double beta2 = 0.95;
     double epsilon = 1e-8;

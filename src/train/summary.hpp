@@ -25,16 +25,16 @@ struct Summary {
     double dt = 1;
     Outcome outcome = Outcome::done;
     std::optional<Failure> failure;
-    std::size_t steps = 0;                  // that were taken
-    double loss = 0;                        // mean training loss of the last tenth of the steps
-    double validation_loss = 0;             // at the end
-    std::optional<double> entropy_floor;    // of the same windows
-    std::optional<EntropyFloor> language;   // of the whole validation part
+    std::size_t steps = 0;                 // that were taken
+    double loss = 0;                       // mean training loss of the last tenth of the steps
+    double validation_loss = 0;            // at the end
+    std::optional<double> entropy_floor;   // of the same windows
+    std::optional<EntropyFloor> language;  // of the whole validation part
     std::size_t parameters = 0;
     double tokens_per_second = 0;
-    double memory = 0;                      // bytes, as estimated
-    double growth = 0;                      // length of the stream after the last block over that of the embedding, at the end
-    double smallest_gradient = 0;           // of the streams, over layers, at the end
+    double memory = 0;             // bytes, as estimated
+    double growth = 0;             // length of the stream after the last block over that of the embedding, at the end
+    double smallest_gradient = 0;  // of the streams, over layers, at the end
     double largest_gradient = 0;
     std::vector<std::string> notes;
 };

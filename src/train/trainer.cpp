@@ -55,8 +55,9 @@ Trainer::Trainer(const Settings& settings, const scheme::Scheme& scheme, const C
       corpus_(corpus),
       initial_(initial_model(settings, scheme, corpus.vocab)),
       optimisation_(optimisation_of(settings, scheme::recipe_of(scheme).training, initial_.model.layout().count())),
-      optimiser_(initial_.model, optimisation_,
-                 model::rate_factors(initial_.model.architecture(), initial_.model.layout(), scheme::recipe_of(scheme))),
+      optimiser_(
+          initial_.model, optimisation_,
+          model::rate_factors(initial_.model.architecture(), initial_.model.layout(), scheme::recipe_of(scheme))),
       batches_(corpus.train, settings.context, settings.batch, data_seed(settings.seed)),
       pass_(initial_.model, {settings.batch, settings.context}, model::Keep::everything),
       observer_(initial_.model, {settings.batch, settings.context}),
@@ -81,8 +82,8 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
         const bool watched = recorded && i == 0;
         pass_.dropout({settings_.dropout, dropout_seed(settings_.seed, done_ * settings_.accumulate + i)});
         pass_.forward(ids, watched ? observer_.taps() : model::Taps<float>{});
-        report.loss +=
-            weight * pass_.loss_and_backward(targets, gradients_, weight, watched ? observer_.taps() : model::Taps<float>{});
+        report.loss += weight * pass_.loss_and_backward(targets, gradients_, weight,
+                                                        watched ? observer_.taps() : model::Taps<float>{});
     }
     stoppable.reset();  // half an update would be neither the step before nor this one
     std::vector<ParameterStep> parameters;

@@ -59,8 +59,8 @@ TEST(Moments, OfAwkwardSizesInFloatAgreeWithPlainSums) {
             mean += static_cast<double>(x[s * entries + k]) / static_cast<double>(sequences);
         }
         for (std::size_t s = 0; s < sequences; ++s) {
-            data += std::pow(static_cast<double>(x[s * entries + k]) - mean, 2) /
-                    static_cast<double>(sequences * entries);
+            data +=
+                std::pow(static_cast<double>(x[s * entries + k]) - mean, 2) / static_cast<double>(sequences * entries);
         }
     }
     const Moments m = moments(x.data(), sequences, tokens, dim);

@@ -26,9 +26,7 @@ class RunTest : public testing::Test {
     RunTest(const RunTest&) = delete;
     RunTest& operator=(const RunTest&) = delete;
 
-    RunPlan plan() const {
-        return {"peri-ln-1", test::small_settings(), scheme::find_scheme("peri-ln")};
-    }
+    RunPlan plan() const { return {"peri-ln-1", test::small_settings(), scheme::find_scheme("peri-ln")}; }
     RunResult run_in(const std::filesystem::path& path, FolderUse use, const Watch& watch = {}) const {
         RunFolder folder(path, use, plan(), corpus_, "flyball train --resume");
         RunResult result = run(plan(), corpus_, &folder, watch);
@@ -80,7 +78,8 @@ TEST_F(RunTest, LinesBeyondTheRestartPointAreCut) {
     left = 6;
     run_in(folder_ / "run", FolderUse::resume, watch);
     std::filesystem::remove(restart);
-    std::filesystem::copy_file(folder_ / "kept", restart);  // as a kill between the line and the restart point leaves it
+    std::filesystem::copy_file(folder_ / "kept",
+                               restart);  // as a kill between the line and the restart point leaves it
     const RunResult rest = run_in(folder_ / "run", FolderUse::resume);
     EXPECT_EQ(rest.lines.size(), 40U);
     EXPECT_EQ(without_times(rest.lines), without_times(run(plan(), corpus_, nullptr, {}).lines));

@@ -14,40 +14,23 @@ namespace {
 
 // A value of every setting that is not its default.
 const std::map<std::string, std::string>& other_values() {
-    static const std::map<std::string, std::string> values = {{"data", "book.txt"},
-                                                              {"encoding", "chars"},
-                                                              {"tokenizer", "gpt2"},
-                                                              {"validation", "0.2"},
-                                                              {"layers", "3"},
-                                                              {"dim", "32"},
-                                                              {"heads", "2"},
-                                                              {"ffn", "48"},
-                                                              {"context", "16"},
-                                                              {"positions", "rope"},
-                                                              {"norm", "rmsnorm"},
-                                                              {"activation", "swiglu"},
-                                                              {"qk-norm", "head"},
-                                                              {"attention", "sparsemax"},
-                                                              {"untied", "true"},
-                                                              {"dt", "0.5,0.25"},
-                                                              {"init", "embedding=1"},
-                                                              {"from", "gpt2"},
-                                                              {"dropout", "0.25"},
-                                                              {"batch", "3"},
-                                                              {"accumulate", "2"},
-                                                              {"steps", "7"},
-                                                              {"rate", "0.01"},
-                                                              {"final-rate", "0.5"},
-                                                              {"warm-up", "5"},
-                                                              {"weight-decay", "0.01"},
-                                                              {"clip", "0.5"},
-                                                              {"beta1", "0.8"},
-                                                              {"beta2", "0.99"},
-                                                              {"epsilon", "1e-6"},
-                                                              {"record", "5"},
-                                                              {"validate", "9"},
-                                                              {"spike", "2"},
-                                                              {"seed", "18446744073709551615"},
+    static const std::map<std::string, std::string> values = {{"data", "book.txt"},    {"encoding", "chars"},
+                                                              {"tokenizer", "gpt2"},   {"validation", "0.2"},
+                                                              {"layers", "3"},         {"dim", "32"},
+                                                              {"heads", "2"},          {"ffn", "48"},
+                                                              {"context", "16"},       {"positions", "rope"},
+                                                              {"norm", "rmsnorm"},     {"activation", "swiglu"},
+                                                              {"qk-norm", "head"},     {"attention", "sparsemax"},
+                                                              {"untied", "true"},      {"dt", "0.5,0.25"},
+                                                              {"init", "embedding=1"}, {"from", "gpt2"},
+                                                              {"dropout", "0.25"},     {"batch", "3"},
+                                                              {"accumulate", "2"},     {"steps", "7"},
+                                                              {"rate", "0.01"},        {"final-rate", "0.5"},
+                                                              {"warm-up", "5"},        {"weight-decay", "0.01"},
+                                                              {"clip", "0.5"},         {"beta1", "0.8"},
+                                                              {"beta2", "0.99"},       {"epsilon", "1e-6"},
+                                                              {"record", "5"},         {"validate", "9"},
+                                                              {"spike", "2"},          {"seed", "18446744073709551615"},
                                                               {"storage", "f16"}};
     return values;
 }
@@ -96,13 +79,21 @@ TEST(TrainSettings, EachCountsInTheIdentityOfARun) {
 }
 
 TEST(TrainSettings, ThatMakeNoSenseAreRefused) {
-    const std::vector<std::pair<std::string, std::string>> wrong = {
-        {"heads", "7"},        {"dt", "0"},          {"dt", "1,-1"},     {"dropout", "1"},     {"dropout", "-0.1"},
-        {"validation", "0"},   {"validation", "1"},  {"rate", "0"},      {"rate", "-1"},       {"final-rate", "2"},
-        {"beta1", "1"},        {"beta2", "1"},       {"epsilon", "0"},   {"spike", "-1"},      {"weight-decay", "-1"},
-        {"clip", "-1"},        {"warm-up", "501"},   {"norm", "layernrm"}, {"attention", "x"}, {"steps", "0"},
-        {"batch", "0"},        {"context", "1"},     {"record", "0"},    {"encoding", "words"}, {"positions", "sine"},
-        {"activation", "tanh"}, {"qk-norm", "yes"},  {"rate", "fast"},   {"dt", "1,,2"}};
+    const std::vector<std::pair<std::string, std::string>> wrong = {{"heads", "7"},         {"dt", "0"},
+                                                                    {"dt", "1,-1"},         {"dropout", "1"},
+                                                                    {"dropout", "-0.1"},    {"validation", "0"},
+                                                                    {"validation", "1"},    {"rate", "0"},
+                                                                    {"rate", "-1"},         {"final-rate", "2"},
+                                                                    {"beta1", "1"},         {"beta2", "1"},
+                                                                    {"epsilon", "0"},       {"spike", "-1"},
+                                                                    {"weight-decay", "-1"}, {"clip", "-1"},
+                                                                    {"warm-up", "501"},     {"norm", "layernrm"},
+                                                                    {"attention", "x"},     {"steps", "0"},
+                                                                    {"batch", "0"},         {"context", "1"},
+                                                                    {"record", "0"},        {"encoding", "words"},
+                                                                    {"positions", "sine"},  {"activation", "tanh"},
+                                                                    {"qk-norm", "yes"},     {"rate", "fast"},
+                                                                    {"dt", "1,,2"}};
     for (const auto& [key, text] : wrong) {
         Settings settings;
         EXPECT_THROW(

@@ -34,5 +34,4 @@ inline Settings small_settings() {
     return s;
 }
 
-
 }  // namespace flyball::train::test
