@@ -93,7 +93,7 @@ bool is_of_embedding(const Json& record, const char* field) {
 // Depth 0 is the embedding, where it has the quantity.
 report::LineFigure over_depth(const std::vector<TrainRun>& runs, const train::LayerField& field) {
     report::LineFigure figure =
-        empty_figure(runs, fmt::format("{} after each block", field.title), "block", field.title);
+        empty_figure(runs, fmt::format("{}, block by block", field.title), "block", field.title);
     figure.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(figure.title[0])));
     figure.y.scale = field.is_logarithmic ? report::Scale::log : report::Scale::linear;
     const bool beside_prediction = std::string_view(field.name) == "angle";

@@ -4,14 +4,12 @@
 // `init` replaces parts of the scheme's own start: KEY=EXPR, with commas between them, where EXPR is an expression of
 // the equation's language in L, d, depth and t, and KEY one of
 //
-//     embedding query key value output ffn-in ffn-out head      the standard deviation of that matrix
-//     residual                                                  output and ffn-out together
-//     matrices                                                  all matrices of the blocks
-//     gains                                                     what the gains of every norm start at
-//     gain.K                                                    those of the K-th norm of a block, in the order in
-//     which
-//                                                               the block evaluates them, from 1 (Peri-LN: 1 is inside,
-//                                                               2 outside, 3 and 4 the same of the FFN)
+//     embedding query key value output ffn-in ffn-out head    the standard deviation of that matrix
+//     residual     output and ffn-out together
+//     matrices     all matrices of the blocks
+//     gains        what the gains of every norm start at
+//     gain.K       those of the K-th norm of a block, from 1, in the order in which the block evaluates them. Peri-LN:
+//                  1 is inside attention's branch and 2 outside it, 3 and 4 are the same of the FFN
 #pragma once
 
 #include <string>

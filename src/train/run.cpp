@@ -19,7 +19,6 @@ namespace flyball::train {
 
 namespace {
 
-constexpr double between_saves = 10;             // seconds
 constexpr std::size_t windows_on_the_way = 128;  // of the validation part
 constexpr std::size_t windows_at_the_end = 1024;
 constexpr std::size_t largest_text = std::size_t{1} << 30U;
@@ -219,7 +218,7 @@ void RunFolder::take_up(Trainer& trainer) {
     for (std::size_t i = 0; i < metrics_->size(); ++i) {
         write_events(metrics_->line(i), *events_);
     }
-    next_save_ = seconds_now() + between_saves;
+    next_save_ = seconds_now() + plan_.settings.save;
 }
 
 void RunFolder::append(const Json& line) {
@@ -234,7 +233,8 @@ void RunFolder::save_restart_point(const Trainer& trainer, bool now) {
     }
     trainer.save(folder_.work("restart.safetensors"), folder_.seal("restart"));
     const double took = seconds_now() - begin;
-    next_save_ = begin + std::max(between_saves, 30 * took);
+    next_save_ =
+        begin + plan_.settings.save + (plan_.settings.save > 0 ? 20 * took : 0);  // at most a twentieth of the time
 }
 
 void RunFolder::write(const Trainer& trainer, const Corpus& corpus, const Summary& summary) {

@@ -1,10 +1,11 @@
 // A training run from beginning to end, with or without a folder.
 //
-//     DIR/config.toml      the settings, as flags
-//     DIR/metrics.jsonl    one line a step (record/json_lines.hpp); every few steps with the record of all layers
-//     DIR/events.out.tfevents.0.flyball    the same for TensorBoard
-//     DIR/config.json, model.safetensors, tokenizer.json    the trained model, which opens wherever a MODEL is asked
-//     for DIR/summary.json, figures, provenance.json DIR/work/            the last restart point while the run goes on
+//     config.toml        the settings, as flags
+//     metrics.jsonl      one line a step (record/json_lines.hpp); every few steps with the record of all layers
+//     events.out.tfevents.0.flyball    the same for TensorBoard
+//     config.json, model.safetensors, tokenizer.json    the trained model: the folder is a MODEL
+//     summary.json, figures, provenance.json
+//     work/              the last restart point while the run goes on
 //
 // Killed at any moment and taken up again, a run ends with the same weights and records, to the bit, at any number of
 // threads; only the times in metrics.jsonl differ.

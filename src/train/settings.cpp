@@ -193,6 +193,9 @@ const std::vector<SettingField>& setting_fields() {
         {"spike", "SHARE", "end when the loss rises by this share of log(vocabulary) above its best; 0 for never",
          [](const S& s) -> Text { return format_double(s.spike); },
          [](T text, S& s) { s.spike = reader.real(text, "spike"); }},
+        {"save", "SECONDS", "time between two restart points, from which a killed run goes on",
+         [](const S& s) -> Text { return format_double(s.save); },
+         [](T text, S& s) { s.save = reader.real(text, "save"); }},
         {"seed", "N", "seed of everything random", [](const S& s) -> Text { return std::to_string(s.seed); },
          [](T text, S& s) { s.seed = reader.whole(text, "seed", 0); }},
         {"storage", "NAME", "numbers of the model that is saved: f32, or f16 (half the size, rounded)",
@@ -212,6 +215,7 @@ void check(const Settings& s) {
     check_range("beta1", s.beta1, 0, 0.999999, "a number from 0 to below 1");
     check_range("beta2", s.beta2, 0, 0.9999999, "a number from 0 to below 1");
     check_range("epsilon", s.epsilon, 1e-30, 1, "a number above 0 and at most 1");
+    check_range("save", s.save, 0, 1e9, "a number of seconds, 0 or more");
     check_range("spike", s.spike, 0, 1e6, "a share, 0 or more");
     if (s.weight_decay) {
         check_range("weight-decay", *s.weight_decay, 0, 1e3, "a number, 0 or more");

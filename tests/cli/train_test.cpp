@@ -1,0 +1,128 @@
+// `flyball train` as a user runs it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test {
+namespace {
+
+class Train : public testing::Test {
+  protected:
+    Train() {
+        folder_ = std::filesystem::temp_directory_path() / ("flyball-train-cli-" + std::to_string(getpid()));
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
+        std::ofstream text(folder_ / "text.txt");
+        for (int i = 0; i < 60; ++i) {
+            text << "to be or not to be, that is the question; ";
+        }
+    }
+    ~Train() override { std::filesystem::remove_all(folder_); }
+    Train(const Train&) = delete;
+    Train& operator=(const Train&) = delete;
+
+    std::string small(const std::string& rest, int steps = 20) const {
+        return "train --data '" + (folder_ / "text.txt").string() +
+               "' --layers 2 --dim 8 --heads 2 --context 8 --batch 4 --steps " + std::to_string(steps) + " " + rest;
+    }
+    std::string out(const std::string& name) const { return "--out '" + (folder_ / name).string() + "' "; }
+    Json read(const std::string& name) const { return parse_json(read_text_file(folder_ / name, 1U << 24U), name); }
+
+    std::filesystem::path folder_;
+};
+
+TEST_F(Train, PrintsOneDocumentThatFollowsTheContract) {
+    const Outcome outcome = run_program(small("peri-ln --json"));
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json json = parse_json(outcome.out, "out");
+    EXPECT_EQ(json.at("scheme"), "peri-ln");
+    EXPECT_EQ(json.at("equation"), "x + dt*norm(f(norm(x))) | norm(x)");
+    EXPECT_EQ(json.at("outcome"), "done");
+    EXPECT_EQ(json.at("steps"), 20);
+    EXPECT_TRUE(json.at("entropy_floor").is_null());
+    // 256 bytes and 8 positions of 8 numbers; a block: 12*8^2 in matrices, 13*8 - 4*8 in biases, norms of 2*8 each
+    const std::size_t block = 12 * 64 + (24 + 8 + 32 + 8) + 4 * 16;
+    EXPECT_EQ(json.at("parameters").get<std::size_t>(), (256 + 8) * 8 + 2 * block + 16);
+    EXPECT_GT(json.at("validation_loss").get<double>(), 0);
+    EXPECT_LT(json.at("loss").get<double>(), std::log(256.0));
+}
+
+TEST_F(Train, OfOneRunLeavesAModelThatOtherCommandsOpen) {
+    ASSERT_EQ(run_program(small("pre-ln " + out("run"))).exit, 0);
+    for (const char* name : {"metrics.jsonl", "summary.json", "config.json", "model.safetensors", "tokenizer.json",
+                             "loss.svg", "depth-norm.svg", "depth-angle.csv", "provenance.json"}) {
+        EXPECT_TRUE(std::filesystem::exists(folder_ / "run" / name)) << name;
+    }
+    EXPECT_EQ(read("run/config.json").at("model_type"), "gpt2");
+    const Outcome forward = run_program("forward '" + (folder_ / "run").string() + "' --string 'to be' --json");
+    ASSERT_EQ(forward.exit, 0) << forward.err;
+    EXPECT_EQ(parse_json(forward.out, "out").at("tokens"), 5);
+}
+
+TEST_F(Train, OfSeveralRunsHasAFolderForEachAndAListOfSummaries) {
+    ASSERT_EQ(run_program(small("pre-ln peri-ln --dt 1,0.5 --seeds 2 " + out("runs"), 4)).exit, 0);
+    const Json list = read("runs/summary.json");
+    ASSERT_EQ(list.size(), 8U);
+    EXPECT_EQ(list.at(3).at("name"), "pre-ln-dt0.5-2");
+    EXPECT_EQ(list.at(3).at("dt"), 0.5);
+    EXPECT_EQ(list.at(3).at("seed"), 2);
+    for (const Json& one : list) {
+        const std::string name = one.at("name").get<std::string>();
+        EXPECT_TRUE(std::filesystem::exists(folder_ / "runs" / name / "metrics.jsonl")) << name;
+    }
+}
+
+TEST_F(Train, KilledAndTakenUpEndsWithTheSameModel) {
+    ASSERT_EQ(run_program(small("ngpt --save 0 " + out("whole"), 60)).exit, 0);
+    const std::string command = small("ngpt --save 0 " + out("killed"), 60);
+    run_program(command, "timeout -s KILL 0.15");
+    const std::string resume = "train --config '" + (folder_ / "killed" / "config.toml").string() + "' " +
+                               out("killed") + "--resume --threads 1";
+    for (int i = 0; i < 3; ++i) {
+        run_program(resume, "timeout -s KILL 0.1");
+    }
+    if (!std::filesystem::exists(folder_ / "killed" / "config.toml")) {
+        ASSERT_EQ(run_program(command).exit, 0);  // killed before it had begun
+    } else {
+        const Outcome last = run_program(resume);
+        ASSERT_EQ(last.exit, 0) << last.err;
+    }
+    EXPECT_EQ(read_text_file(folder_ / "whole" / "model.safetensors", 1U << 24U),
+              read_text_file(folder_ / "killed" / "model.safetensors", 1U << 24U));
+}
+
+TEST_F(Train, StartsFromAModelUnderAnotherEquationAndSaysWhatIsNew) {
+    ASSERT_EQ(run_program(small("pre-ln " + out("first"))).exit, 0);
+    const std::string from = "--from '" + (folder_ / "first").string() + "' ";
+    const Outcome same = run_program(small(from + "--json", 1));
+    ASSERT_EQ(same.exit, 0) << same.err;
+    const double before = read("first/summary.json").at("validation_loss").get<double>();
+    EXPECT_NEAR(parse_json(same.out, "out").at("validation_loss").get<double>(), before, 0.1);
+    const Outcome other = run_program(small("peri-ln " + from, 2));
+    ASSERT_EQ(other.exit, 0) << other.err;
+    EXPECT_NE(other.out.find("start anew"), std::string::npos) << other.out;
+}
+
+TEST_F(Train, ThatDivergesSaysSoAndExitsWithoutAnError) {
+    const Outcome outcome = run_program(small("pre-ln --rate 50 --clip 0 --warm-up 0 --spike 0.2", 100));
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("ended at step"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Train, RefusesWhatMakesNoSenseInOneSentence) {
+    for (const char* wrong : {"--dim 9", "--data nosuch.txt", "no-such-scheme", "--norm layernrm", "--init gian=1",
+                              "--dt 0", "--resume", "--context 100000", "--from nosuch"}) {
+        const Outcome outcome = run_program(small(wrong));
+        EXPECT_EQ(outcome.exit, 2) << wrong;
+        EXPECT_EQ(outcome.out, "") << wrong;
+        EXPECT_EQ(outcome.err.rfind("flyball: [", 0), 0U) << wrong << ": " << outcome.err;
+    }
+}
+
+}  // namespace
+}  // namespace flyball::cli::test
