@@ -1,5 +1,6 @@
 #include "core/file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <system_error>
 #include <utility>
+#include <memory>
 #include <vector>
 
 #include "core/error.hpp"
@@ -301,12 +303,12 @@ void AtomicFile::commit() {
 }
 
 void remove_abandoned(const std::filesystem::path& folder, std::string_view name) {
-    std::error_code error;
+    // By hand: the library's iterator ends the process when memory runs out in it.
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.empty() ? "." : folder.c_str()), ::closedir);
     std::vector<std::filesystem::path> found;
-    for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-        if (is_temporary_name(entry->path().filename().string(), name)) {
-            found.push_back(entry->path());
+    for (const dirent* entry = nullptr; directory && (entry = ::readdir(directory.get())) != nullptr;) {
+        if (is_temporary_name(entry->d_name, name)) {
+            found.push_back(folder / entry->d_name);
         }
     }
     for (const std::filesystem::path& path : found) {
