@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/file.hpp"
+#include "core/parallel.hpp"
 #include "dynamics/checkpoint.hpp"
 #include "dynamics/document.hpp"
 #include "dynamics/pieces.hpp"
@@ -104,6 +105,38 @@ TEST(Frames, OfTheSphereBeginAtTheStartAndEndAtTheEnd) {
         EXPECT_EQ(times, chosen);
         std::filesystem::remove_all(path);
     }
+}
+
+// Query, key, value and output of every system, d x d numbers of eight bytes each.
+TEST(Memory, OfRandomWeightsIsCounted) {
+    Settings s;
+    s.dim = 1000;
+    s.systems = 3;
+    const double without = memory_estimate(s, 1);
+    s.weights = WeightKind::kaiming;
+    EXPECT_GE(memory_estimate(s, 1) - without, 3 * 4 * 8e6);
+    EXPECT_LE(memory_estimate(s, 1) - without, 2 * 3 * 4 * 8e6);
+}
+
+// The cost table is of one thread.
+TEST(Forecasts, ShareTheWorkAmongThreads) {
+    Settings s;
+    s.tokens = s.dim = 8;
+    s.layers = 5;
+    const int before = threads();
+    const auto forecast = [&](int count) {
+        set_threads(count);
+        double told = 0;
+        Watch watch;
+        watch.forecast = [&](double seconds) { told = seconds; };
+        run(s, scheme::find_scheme("post-ln").program, watch);
+        return told;
+    };
+    const double one = forecast(1);
+    const double four = forecast(4);
+    set_threads(before);
+    EXPECT_GT(one, 0);
+    EXPECT_NEAR(four, one / 4, 1e-12 * one);
 }
 
 // The name of the file stays, what is in it does not.
