@@ -2,10 +2,12 @@
 """Plants one mistake at a time in a copy of the tree and checks that a test turns red.
 
 The lists are tools/mutations/MODULE.py, each with two of them: KNOWN was written by someone who knew the tests, BLIND by
-someone who had not seen them. An entry is (name, file, text that occurs exactly once in it, what takes its place).
+someone who had not seen them. An entry is (name, file, text that occurs exactly once in it, what takes its place), and
+where other tests than those of its module are the ones to notice, who: a module, or "faults" for the walk of tests/faults.
 
 usage: mutations.py [--own] [NAME|MODULE|FILE...]   all of them, or those named; prints survivors, exit 1 if any;
-                                         --own: asks only the tests of the mistake's own module, which is quick
+                                         --own: asks only the tests of the mistake's own module, or those it names,
+                                         which is quick
        mutations.py --check              the lists alone: every text occurs once, and each module has enough; takes a moment
        mutations.py --pick COUNT [SEED]  COUNT of them, chosen by SEED (the commit's hash unless given), leaving out those
                                          that nobody has seen turn red yet: tools/mutations/untried.txt
@@ -37,6 +39,7 @@ FEWEST = 10  # of a module
 ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "model", "dynamics", "cli"]
 WITHOUT_AVX2 = ["scheme", "attention", "model"]  # their tests run again with FLYBALL_ISA=plain
 TIMEOUT = 600
+FAULT_WALK = "flyball_faults"
 # Modules whose failures to write, rename or allocate tests/faults provokes.
 FAULTS = ["core", "record", "dynamics", "cli"]
 # Tests that kill the program by the clock: on a busy machine they may fail without any mistake.
@@ -45,7 +48,8 @@ CLOCKED = "-*Killed*:*Interrupt*"
 
 class Mutation:
     def __init__(self, entry, blind):
-        self.name, self.file, self.old, self.new = entry
+        self.name, self.file, self.old, self.new, *asks = entry
+        self.asks = asks[0] if asks else None
         self.blind = blind
         self.module = pathlib.PurePath(self.file).parts[1]
 
@@ -81,6 +85,8 @@ def breaches(mutations):
             found.append(f"{m.name}: its text occurs {count} times in {m.file}, expected once: {m.old!r}")
         if m.old == m.new:
             found.append(f"{m.name}: it changes nothing")
+        if m.asks is not None and m.asks not in [*modules(), "faults"]:
+            found.append(f"{m.name}: it asks {m.asks!r}, expected a module or 'faults'")
     found += [f"{name}: listed in {UNTRIED.name}, and no mistake has this name" for name in untried() if name not in seen]
     for module in modules():
         of_module = [m for m in mutations if m.module == module]
@@ -132,38 +138,53 @@ def programs():
     return by_module
 
 
-def runs_for(module, by_module, own):
-    """What can notice a mistake in a module, as (program, environment): its own tests, then those of its users."""
-    users = [m for m in MAY_INCLUDE if module in closure(m) and m != module and not own]
+def runs_for(module, by_module, own, asks=None):
+    """What can notice a mistake in a module, as (program, environment): whom it names, its own tests, those of its users."""
+    users = [m for m in MAY_INCLUDE if module in closure(m) and m != module]
     users.sort(key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER))
+    asked = [module] if asks is None else [asks]
+    if not own:
+        asked += [module, *users] + (["faults"] if module in FAULTS else [])
     runs = []
-    for user in [module, *users]:
+    for one in dict.fromkeys(asked):
+        if one == "faults":
+            runs.append((FAULT_WALK, {}))
+            continue
         # The program about threads first: it is over in a moment.
-        for program in sorted(by_module.get(user, []), reverse=True):
+        for program in sorted(by_module.get(one, []), reverse=True):
             runs.append((program, {}))
-        if user == module and user in WITHOUT_AVX2:
-            runs.append((f"flyball_test_{user}", {"FLYBALL_ISA": "plain"}))
-    if module in FAULTS and not own:
-        runs.append(("flyball_faults", {}))
+        if one == module and one in WITHOUT_AVX2:
+            runs.append((f"flyball_test_{one}", {"FLYBALL_ISA": "plain"}))
     return runs
 
 
 def command_of(program):
-    if program == "flyball_faults":
-        library = next((BUILD / "tests").glob("*flyball_faults.so"))
-        return ["python3", TREE / "tests/faults/faults_test.py", BUILD / "src/flyball", library]
+    if program == FAULT_WALK:
+        return ["python3", TREE / "tests/faults/faults_test.py", BUILD / "src/flyball",
+                next((BUILD / "tests").glob("*flyball_faults.so")), BUILD / "tests/flyball_faults_lines"]
     return [BUILD / "tests" / program, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={CLOCKED}"]
+
+
+def what_is_red(program, done):
+    """The first thing that a program which failed found, in words."""
+    if program == FAULT_WALK:
+        found = re.search(r"^\w+ \w+:\d+: .*$|^AssertionError: .*$", done.stdout + done.stderr, re.M)
+        if found is None:  # it did not get so far as to find anything: that is no answer
+            sys.exit(f"the walk of faults does not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return f"faults: {found[0][:150]}"
+    red = re.search(r"^\[  FAILED  \] ([\w./]+)", done.stdout, re.M)
+    return f"{program}: {red[1] if red else f'exit {done.returncode}'}"
 
 
 def build(program):
     jobs = os.environ.get("FLYBALL_MUTATION_JOBS", "2")
-    targets = ["flyball", program] if program == "flyball_faults" else [program]
+    targets = ["flyball", "flyball_faults", "flyball_faults_lines"] if program == FAULT_WALK else [program]
     return subprocess.run(["ninja", "-C", BUILD, "-j", jobs, *targets], capture_output=True, text=True)
 
 
-def first_red(module, by_module, own=False):
+def first_red(module, by_module, own=False, asks=None):
     """The first test that fails, or None when all pass."""
-    for program, environment in runs_for(module, by_module, own):
+    for program, environment in runs_for(module, by_module, own, asks):
         built = build(program)
         if built.returncode != 0:
             error = re.search(r"^.*error: .*$", built.stdout, re.M)
@@ -174,8 +195,7 @@ def first_red(module, by_module, own=False):
         except subprocess.TimeoutExpired:
             return f"{program} took more than {TIMEOUT} s"
         if done.returncode != 0:
-            red = re.search(r"^\[  FAILED  \] ([\w./]+)", done.stdout, re.M)
-            return f"{program}: {red[1] if red else f'exit {done.returncode}'}"
+            return what_is_red(program, done)
     return None
 
 
@@ -185,7 +205,7 @@ def try_one(m, by_module, own):
     text = source.read_text()
     source.write_text(text.replace(m.old, m.new))
     try:
-        red = first_red(m.module, by_module, own)
+        red = first_red(m.module, by_module, own, m.asks)
     finally:
         source.write_text(text)
     if red is not None and red.startswith("does not compile"):

@@ -79,6 +79,41 @@ TEST(Experiments, AreAFunctionOfTheSeedAlone) {
     EXPECT_EQ(once.note, again.note);
 }
 
+// What a reader compares, prediction and measurement, are of the same n, beta and r0, and within what is said.
+TEST(Experiments, ShowNumbersThatBearOutTheirVerdict) {
+    for (const Claim& claim : ledger()) {
+        const bool initial = claim.id.rfind("dynamics-initial-", 0) == 0;
+        if (initial || claim.id == "dynamics-start-temperature") {
+            const Measurement result = claim.experiment(quick());
+            EXPECT_EQ(result.verdict, Verdict::holds) << claim.id;
+            const double predicted = std::get<double>(result.predicted);
+            const double allowed = initial ? 1e-9 * std::abs(predicted) : std::get<double>(result.tolerance);
+            EXPECT_NEAR(std::get<double>(result.measured), predicted, allowed) << claim.id;
+        }
+    }
+}
+
+// The formula of Theorem 4.1 where it is shown, at n = 256, beta = 5, r0 = 1; Mix-LN begins as Post-LN.
+TEST(Experiments, TheVelocityShownAtTheStartIsTheOneOfTheTheorem) {
+    EXPECT_NEAR(std::get<double>(run_claim("dynamics-initial-post-ln").predicted), 2 / (std::exp(5) + 255), 1e-15);
+    EXPECT_NEAR(std::get<double>(run_claim("dynamics-initial-peri-ln").predicted), 2 / std::sqrt(std::exp(10) + 255),
+                1e-15);
+}
+
+// With the same draws in every group the interval would be of length zero.
+TEST(Experiments, GroupsOfRandomWeightsAreDrawnApart) {
+    const std::string note = run_claim("dynamics-norm-growth-fresh").note;
+    EXPECT_NE(note.find("pre-ln"), std::string::npos) << note;
+    EXPECT_NE(note.find("+- 0.0"), std::string::npos) << note;
+    EXPECT_EQ(note.find("+- 0.000"), std::string::npos) << note;
+}
+
+TEST(Listed, HasItsAndBeforeTheLast) {
+    EXPECT_EQ(listed({"one"}), "one");
+    EXPECT_EQ(listed({"one", "two"}), "one and two");
+    EXPECT_EQ(listed({"one", "two", "three", "four"}), "one, two, three and four");
+}
+
 TEST(PlainAttention, OfEquiangularTokensIsTheReducedLaw) {
     // theta_j = a e_j + b sum e_k with cosine gamma: 2ab + n b^2 = gamma, a^2 = 1 - gamma.
     const std::size_t n = 5;

@@ -117,6 +117,21 @@ TEST(Groups, ASecondPaperHasItsPartOfThePageAndOfTheList) {
         << list;
 }
 
+// Two checkpoints may come from the same place; one that several claims need is listed once.
+TEST(Groups, EverythingThatIsNeededIsListedOnce) {
+    Claim first = claim("limits-one", "Theorem 2");
+    Claim second = claim("limits-two", "Theorem 2");
+    const Need other = {"the checkpoint moon/large", missing().how, [] { return false; }};
+    first.needs = {missing()};
+    second.needs = {missing(), other};
+    const std::string list = ledger_list({first, second});
+    const std::string base = "needs the checkpoint moon/base, which is not here: fetch it from the moon\n";
+    const std::string large = "needs the checkpoint moon/large, which is not here: fetch it from the moon\n";
+    ASSERT_GE(list.size(), base.size() + large.size());
+    EXPECT_EQ(list.substr(list.size() - base.size() - large.size()), base + large) << list;
+    EXPECT_EQ(list.find(base), list.rfind(base)) << list;
+}
+
 TEST(Judge, AClaimWithoutAnExperimentIsNotTestedAndSaysWhy) {
     const Judged result = judge(untested(), {});
     EXPECT_EQ(result.measurement.verdict, Verdict::not_tested);

@@ -143,6 +143,9 @@ TEST(Forward, LengthTakesTheFirstTokens) {
     const Outcome three = run_program(base + "1,2,3");
     EXPECT_EQ(parse_json(cut.out, "cut").at("tokens"), 3);
     EXPECT_EQ(parse_json(cut.out, "cut").at("loss"), parse_json(three.out, "three").at("loss"));
+    const Outcome longer = run_program(base + "1,2,3 --length 5");
+    EXPECT_EQ(parse_json(longer.out, "longer").at("tokens"), 3) << "there are no more";
+    EXPECT_EQ(parse_json(longer.out, "longer").at("loss"), parse_json(three.out, "three").at("loss"));
 }
 
 // BERT's golden with a vocabulary: [PAD] [UNK] [CLS] [SEP] [MASK] and the words w5 .. w52.

@@ -45,6 +45,21 @@ TEST(Reproduce, TellsEverythingAboutOneClaim) {
     }
 }
 
+TEST(Reproduce, ShowsWhatWasPredictedAndWhatWasMeasured) {
+    const std::string claim = "reproduce dynamics --quick --only dynamics-variance-ngpt-printed";
+    const Outcome text = run_program(claim);
+    const Outcome json = run_program(claim + " --json");
+    ASSERT_EQ(json.exit, 0) << json.err;
+    const Json row = parse_json(json.out, "json")["claims"][0];
+    const auto shown = [&](const std::string& label) {
+        const std::size_t at = text.out.find("\n  " + label);
+        return at == std::string::npos ? std::nan("") : std::stod(text.out.substr(at + 3 + label.size()));
+    };
+    EXPECT_NEAR(shown("predicted"), row["predicted"].get<double>(), 1e-3) << text.out;
+    EXPECT_NEAR(shown("measured"), row["measured"].get<double>(), 1e-3) << text.out;
+    EXPECT_GT(std::abs(shown("measured") - shown("predicted")), 0.1) << "a claim that fails";
+}
+
 TEST(Reproduce, JsonFollowsTheContract) {
     const Outcome outcome = run_program(fast + " --only dynamics-variance-ngpt-printed --json");
     ASSERT_EQ(outcome.exit, 0) << outcome.err;

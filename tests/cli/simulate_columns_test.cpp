@@ -26,7 +26,8 @@ const std::string flags =
 
 struct Expected {
     dynamics::Record record;
-    std::vector<std::vector<double>> x;  // of every sample
+    std::vector<std::vector<double>> x;      // of every sample
+    std::vector<std::vector<double>> theta;  // and their directions
 };
 
 Expected expected_run() {
@@ -42,7 +43,10 @@ Expected expected_run() {
     s.log_time = true;
     Expected expected;
     dynamics::Watch watch;
-    watch.sampled = [&](const Sample&, const dynamics::Particles& particles) { expected.x.push_back(particles.x()); };
+    watch.sampled = [&](const Sample&, const dynamics::Particles& particles) {
+        expected.x.push_back(particles.x());
+        expected.theta.push_back(particles.theta());
+    };
     expected.record = dynamics::run(s, scheme::find_scheme("pre-ln").program, watch);
     return expected;
 }
@@ -143,6 +147,25 @@ TEST(SimulateColumns, OfTheFolderAreTheFieldsOfTheirName) {
     }
     EXPECT_EQ(file.numbers("/particles/tokens/position/value"), positions);
     EXPECT_EQ(file.numbers("/particles/tokens/position/time"), times);
+
+    // The sphere: six of the seven samples, the tokens of the first system.
+    std::istringstream sphere(read_text_file((folder / "sphere-pre-ln.csv").string(), 1 << 20));
+    std::string line;
+    std::getline(sphere, line);
+    EXPECT_EQ(line, "t,point,x,y,z");
+    for (const std::size_t i : {0U, 1U, 2U, 3U, 4U, 6U}) {
+        for (std::size_t j = 0; j < 6; ++j) {
+            std::getline(sphere, line);
+            std::istringstream rest(line);
+            for (const double value : {times[i], static_cast<double>(j), expected.theta[i][3 * j],
+                                       expected.theta[i][3 * j + 1], expected.theta[i][3 * j + 2]}) {
+                std::string cell;
+                std::getline(rest, cell, ',');
+                EXPECT_NEAR(parse_double(cell).value_or(std::nan("")), value, 1e-12 * std::abs(value)) << line;
+            }
+        }
+    }
+    EXPECT_FALSE(std::getline(sphere, line)) << line;
     std::filesystem::remove_all(folder);
 }
 

@@ -36,6 +36,17 @@ TEST(Simulate, RunsWithASchemeAloneAndShowsATableAndAPlot) {
     EXPECT_NE(outcome.out.find("mean cosine"), std::string::npos);
 }
 
+TEST(Simulate, SaysWhatIsRun) {
+    const Outcome outcome = run_program(
+        "simulate --scheme pre-ln --tokens 5 --dim 6 --beta 2.5 --heads 2 --weights kaiming --fresh --mask causal "
+        "--ffn 7 "
+        "--systems 3 --r0 1.5 --layers 4 --dt 0.25 --seed 9 --samples 2");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(outcome.out.substr(0, outcome.out.find('\n')),
+              "n = 5, d = 6, beta = 2.5, 2 heads, uniform start, r0 = 1.5, kaiming weights redrawn at every integer t, "
+              "causal mask, FFN of width 7, 3 systems, 4 layers of dt = 0.25, seed 9");
+}
+
 TEST(Simulate, JsonFollowsTheContract) {
     const Outcome outcome =
         run_program("simulate --scheme post-ln --equation 'x + dt*f(norm(x)) | norm(x)' --json --samples 7");

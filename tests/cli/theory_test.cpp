@@ -155,6 +155,16 @@ TEST(Theory, PlotsThreeFiguresAndTheirNumbers) {
         EXPECT_NE(read_text_file(folder / name, 1 << 20).find("peri-ln"), std::string::npos) << name;
     }
     EXPECT_NE(outcome.out.find("law-velocity.svg"), std::string::npos);
+    // The last line of each table is the end of the solution.
+    const Outcome json = run_program("theory --scheme peri-ln --json");
+    const Json run = parse_json(json.out, "json")["runs"][0];
+    for (const auto& [name, key] :
+         {std::pair{"law.csv", "gamma"}, {"law-radius.csv", "radius"}, {"law-velocity.csv", "velocity"}}) {
+        const std::string table = read_text_file(folder / name, 1 << 20);
+        const std::string end = table.substr(table.rfind("\n", table.size() - 2) + 1);
+        const double shown = std::stod(end.substr(end.find_last_of(',', end.find_last_not_of(",\n")) + 1));
+        EXPECT_NEAR(shown, run[key].back().get<double>(), 1e-9 * shown) << name << ": " << end;
+    }
     std::filesystem::remove_all(folder);
 }
 

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <thread>
 #include <utility>
 
@@ -113,6 +115,26 @@ TEST(AtomicFile, IsWrittenAndReadInAnyOrder) {
     EXPECT_EQ(read, std::string("aBc\0\0\0xyz\0\0\0", 12));  // holes and what lies beyond the end are zeros
     file.commit();
     EXPECT_EQ(text_of(MappedFile(path)), std::string("aBc\0\0\0xyz", 9));
+}
+
+// The system takes a part of what it is given, and the rest goes after it: here there is no room for the rest.
+TEST(AtomicFile, AWriteThatIsTakenInPartsGoesOnWhereThePartEnded) {
+    const TemporaryFolder folder;
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    {
+        AtomicFile file(folder.path() / "a");
+        const rlimit small{10, before.rlim_max};
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+        EXPECT_ERROR(file.write_at(4, bytes_of("0123456789")), "File too large");
+        EXPECT_ERROR(file.write("0123456789abc"), "File too large");
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+        std::string read(14, '?');
+        file.read_at(0, std::as_writable_bytes(std::span(read)));
+        EXPECT_EQ(read, std::string("0123456789\0\0\0\0", 14));
+    }
+    std::signal(SIGXFSZ, handler);
 }
 
 TEST(AtomicFile, WhatAKilledWriterLeftIsRemovedAndNothingElse) {

@@ -2,12 +2,16 @@
 #include "dynamics/trajectory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <string>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/version.hpp"
+#include "dynamics/h5_file.hpp"
 #include "hdf5_file.hpp"
 
 namespace flyball::dynamics {
@@ -72,6 +76,41 @@ TEST(H5md, HoldsTheNumbersThatWereGiven) {
     EXPECT_EQ(file.text("/parameters", "beta"), "2.5");
     EXPECT_EQ(file.text("/parameters", "seed"), "18446744073709551615");
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "t.h5.part"));
+}
+
+// The disk is full for a moment while samples are written, and there is room again when the file is to take its place:
+// what was lost in between must not be forgotten.
+TEST(H5md, ADiskThatWasFullForAMomentLeavesTheOldFile) {
+    const Folder folder;
+    const std::filesystem::path path = folder.path() / "t.h5";
+    write_file_atomically(path, "the old one");
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    {
+        H5File file(path);
+        const rlimit small{4096, before.rlim_max};
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+        {
+            const std::vector<double> numbers(1 << 18, 1.5);
+            const hsize_t size = numbers.size();
+            const H5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "space");
+            const H5Handle set(
+                H5Dcreate2(file, "numbers", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+                "set");
+            h5_require(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()), "numbers");
+        }
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+        try {
+            file.commit();
+            ADD_FAILURE() << "no error";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::resource) << error.what();
+        }
+    }
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(read_text_file(path, 100), "the old one");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "nothing is left beside it";
 }
 
 TEST(H5md, PartsComeBackAsTheyWereAndOnlyToTheirOwnRun) {

@@ -8,6 +8,8 @@ there (inject.cpp), and taken up again. What must hold:
            sentence and --force gives the reference
   ENOSPC   exit 2, one sentence, no litter, every result that exists is whole; then as after a kill
   EIO      the same, except that what cannot be deleted may stay until the next run
+  sync     (one fsync that fails, after writes that did not) as ENOSPC, and never success: what was written may be lost
+  short    (writes that take half of what they are given) the bytes of the reference
   new      exit 2 and one sentence, or the reference; then as after a kill
   malloc   (of C libraries) success is reported only with the bytes of the reference; no hang
 
@@ -152,6 +154,10 @@ class Scenario:
         if kind == "kill":
             if code != -9:
                 self.fail(fault, f"exit {code} instead of a kill")
+        elif kind == "sync" and code == 0:
+            self.fail(fault, "success is reported although what was written may not have reached the disk")
+        elif kind == "short" and code != 0:
+            self.fail(fault, f"exit {code}, {said.strip()[-300:]!r}")
         elif code == 0:
             # What could not be deleted may be left over; the next run does it.
             left = [d for d in differences(self.reference, tree(self.target))
@@ -163,7 +169,7 @@ class Scenario:
                 self.fail(fault, "hangs")
         elif code != 2 or not one_sentence(said):
             self.fail(fault, f"exit {code}, {said.strip()[-300:]!r}")
-        if kind in ("ENOSPC", "new") and self.target.exists():
+        if kind in ("ENOSPC", "sync", "new") and self.target.exists():
             litter = [str(p) for p in self.target.parent.rglob("*") if is_litter(p.name)]
             if litter:
                 self.fail(fault, f"leaves {litter[0]}")
@@ -228,7 +234,7 @@ def scenarios(place):
 
 
 # How many points of each kind ./test looks at.
-SHARE = {"kill": 25, "ENOSPC": 15, "EIO": 5, "new": 15, "malloc": 5}
+SHARE = {"kill": 25, "ENOSPC": 15, "EIO": 5, "sync": 3, "short": 1, "new": 15, "malloc": 5}
 
 
 def main():
@@ -239,7 +245,7 @@ def main():
         for scenario in scenarios(place):
             if only and scenario.name not in only and any(o not in SHARE for o in only):
                 continue
-            counts = scenario.measure(place / "log")
+            counts = {**scenario.measure(place / "log"), "short": 1}  # from the first call on, which is all of them
             for kind, some in SHARE.items():
                 if only and kind not in only and any(o in SHARE for o in only):
                     continue

@@ -4,9 +4,13 @@
 //     FLYBALL_FAULT=ENOSPC:N    from the N-th such call on the disk is full: first half a write, then nothing; deleting
 //                               still works
 //     FLYBALL_FAULT=EIO:N       from the N-th such call on every one of them fails
+//     FLYBALL_FAULT=sync:N      the N-th fsync of a file that was written fails, and that call alone: a disk that had
+//                               said yes to the writes tells that they are lost
+//     FLYBALL_FAULT=short:N     from the N-th such call on every write takes half of what it is given and says so: no
+//                               failure, the rest has to be written after it
 //     FLYBALL_FAULT=new:N       the N-th operator new throws (counted from main on)
 //     FLYBALL_FAULT=malloc:N    the N-th malloc that is not operator new's finds nothing: what C libraries meet
-//     FLYBALL_FAULT_LOG=FILE    at the end "calls C new D malloc E" is written there
+//     FLYBALL_FAULT_LOG=FILE    at the end "calls C sync S new D malloc E" is written there
 //
 // Counted are open with O_CREAT, write, pwrite, writev, ftruncate, fsync, close of a file opened so, rename, unlink,
 // remove, rmdir and mkdir, except on the standard streams. fsync does not reach the disk: the tests look at what the
@@ -35,7 +39,7 @@ void __libc_free(void* pointer);                  // NOLINT
 
 namespace {
 
-enum class Fault { none, kill, full, broken, no_new, no_malloc };
+enum class Fault { none, kill, full, broken, no_sync, halves, no_new, no_malloc };
 
 struct Plan {
     Fault fault = Fault::none;
@@ -55,6 +59,8 @@ Plan plan() {
         result.fault = is("kill:")     ? Fault::kill
                        : is("ENOSPC:") ? Fault::full
                        : is("EIO:")    ? Fault::broken
+                       : is("sync:")   ? Fault::no_sync
+                       : is("short:")  ? Fault::halves
                        : is("new:")    ? Fault::no_new
                        : is("malloc:") ? Fault::no_malloc
                                        : Fault::none;
@@ -65,6 +71,7 @@ Plan plan() {
 
 std::atomic<bool> in_main{false};
 std::atomic<long> calls{0};
+std::atomic<long> syncs{0};
 std::atomic<long> news{0};
 std::atomic<long> mallocs{0};
 std::array<std::atomic<bool>, 1024> is_output{};  // descriptors that were opened with O_CREAT
@@ -90,7 +97,10 @@ Answer next_call(bool frees_space = false) {
         case Fault::broken:
             errno = EIO;
             return number < plan().at ? Answer::go_on : Answer::fail;
+        case Fault::halves:
+            return number < plan().at ? Answer::go_on : Answer::half;
         case Fault::none:
+        case Fault::no_sync:
         case Fault::no_new:
         case Fault::no_malloc:
             break;
@@ -111,7 +121,7 @@ void die_if_planned() {
 template <class Call>
 int whole(Call call, bool frees_space = false) {
     const int before = errno;
-    if (next_call(frees_space) != Answer::go_on) {
+    if (next_call(frees_space) != Answer::go_on && plan().fault != Fault::halves) {
         die_if_planned();
         return -1;
     }
@@ -135,6 +145,9 @@ ssize_t written(int descriptor, std::size_t size, Call call) {
         die_if_planned();
         return part;
     }
+    if (plan().fault == Fault::halves) {  // a single byte has no half
+        return call(size);
+    }
     die_if_planned();
     errno = plan().fault == Fault::full ? ENOSPC : EIO;
     return -1;
@@ -152,6 +165,17 @@ int maybe_created(int flags, Call call) {
     return opened(flags, (flags & O_CREAT) != 0 ? whole(call) : call());
 }
 
+// Folders are synced too, but not every file system can do that.
+int synced(int descriptor) {
+    const bool counts = descriptor >= 0 && static_cast<std::size_t>(descriptor) < is_output.size() &&
+                        is_output[static_cast<std::size_t>(descriptor)];
+    if (counts && ++syncs == plan().at && plan().fault == Fault::no_sync) {
+        errno = EIO;
+        return -1;
+    }
+    return whole([] { return 0; });
+}
+
 mode_t mode_of(int flags, va_list arguments) {
     return (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
 }
@@ -162,8 +186,8 @@ void write_log() {
         return;
     }
     char text[128];
-    const int size =
-        std::snprintf(text, sizeof text, "calls %ld new %ld malloc %ld\n", calls.load(), news.load(), mallocs.load());
+    const int size = std::snprintf(text, sizeof text, "calls %ld sync %ld new %ld malloc %ld\n", calls.load(),
+                                   syncs.load(), news.load(), mallocs.load());
     const int file = real<int(const char*, int, ...)>("open")(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     static_cast<void>(
         !real<ssize_t(int, const void*, std::size_t)>("write")(file, text, static_cast<std::size_t>(size)));
@@ -288,12 +312,12 @@ int ftruncate64(int descriptor, off64_t size) {
     return whole([&] { return real<int(int, off64_t)>("ftruncate64")(descriptor, size); });
 }
 
-int fsync(int) {
-    return whole([] { return 0; });
+int fsync(int descriptor) {
+    return synced(descriptor);
 }
 
-int fdatasync(int) {
-    return whole([] { return 0; });
+int fdatasync(int descriptor) {
+    return synced(descriptor);
 }
 
 int rename(const char* from, const char* to) {

@@ -261,6 +261,30 @@ TEST(Checkpoint, AHeadInTheFileIsUsedThoughTheConfigurationTies) {
     EXPECT_EQ(model.at(model.layout().tokens)[5], embedding.values[5]);
 }
 
+// Biases are all there or all missing; one part without them is a file that lost something.
+TEST(Checkpoint, MissingBiasesAreNoted) {
+    const Checkpoint whole("gpt2");
+    for (const char* part : {"attn.c_attn", "attn.c_proj", "mlp.c_fc"}) {
+        Checkpoint checkpoint = whole;
+        for (const auto& [name, stored] : whole.tensors) {
+            const bool ffn = std::string(part) == "mlp.c_fc" && name.ends_with("mlp.c_proj.bias");
+            if (ffn || name.ends_with(std::string(part) + ".bias")) {
+                checkpoint.tensors.erase(name);
+            }
+        }
+        ASSERT_LT(checkpoint.tensors.size(), whole.tensors.size()) << part;
+        const TemporaryFolder folder;
+        checkpoint.write(folder.path());
+        const Model<float> model = load_model(folder.path());
+        ASSERT_EQ(model.notes().size(), 1U) << part;
+        EXPECT_NE(model.notes()[0].find(std::string("no tensor h.0.") + part + ".bias"), std::string::npos)
+            << model.notes()[0];
+    }
+    const TemporaryFolder folder;
+    whole.write(folder.path());
+    EXPECT_TRUE(load_model(folder.path()).notes().empty());
+}
+
 TEST(Checkpoint, FilesThatAreNoFilesAreRefusedAtOnce) {
     for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"}) {
         for (const bool pipe : {true, false}) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -305,6 +306,42 @@ TEST(Recorder, RefusesWhatHasNoRoom) {
     };
     EXPECT_NO_THROW(record("x + dt*f(norm(x)) | norm(x)"));
     EXPECT_THROW(record("o = f(norm(x)); y = x + 2*dt*o; x = y + norm(x + 3*dt*o) | norm(x)"), Error);
+}
+
+TEST(Document, SaysWhatAModelIs) {
+    const Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    const Json about = document("mine", tiny_model<float>(a, 3));
+    EXPECT_EQ(about["name"], "mine");
+    EXPECT_EQ(about["equation"], "x + dt*f(norm(x)) | norm(x)");
+    const std::map<std::string, std::size_t> sizes = {{"layers", 4},   {"dim", 8},      {"heads", 2},
+                                                      {"kv_heads", 1}, {"head_dim", 4}, {"ffn_dim", 12},
+                                                      {"vocab", 11},   {"positions", 9}};
+    for (const auto& [key, value] : sizes) {
+        EXPECT_EQ(about[key], value) << key;
+    }
+    EXPECT_EQ(about["norm"], "rmsnorm");
+    // Embedding and head 11 x 8, the last norm 8; a block: q 8 x 8, k and v 4 x 8, o 8 x 8, three of 12 x 8, two norms.
+    EXPECT_EQ(about["parameters"], 2 * 88 + 8 + 4 * (64 + 32 + 32 + 64 + 3 * 96 + 16));
+}
+
+// Sigmoid attention makes 1 of a score that is infinite: nothing after it would tell.
+TEST(Recorder, AnInfiniteScoreIsNotFiniteButTheMaskIs) {
+    Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+    a.attention_kind = attention::Kind::sigmoid;
+    for (const float factor : {1.0F, 1e30F}) {
+        Model<float> model = tiny_model<float>(a, 3);
+        const Linear& qkv = model.layout().blocks[0].qkv[0];
+        float* const weights = model.parameters()->at(qkv.weight);
+        for (std::size_t k = 0; k < 2 * a.dim * a.dim; ++k) {  // queries and keys, stored [out, in]
+            weights[k] *= factor;
+        }
+        Recorder recorder(a, tiny_ids.size(), parse_recorded("scores", a));
+        Pass<float> pass(model, tiny_ids.size());
+        pass.forward(tiny_ids, recorder.taps());
+        EXPECT_TRUE(
+            std::all_of(pass.readout().begin(), pass.readout().end(), [](float x) { return std::isfinite(x); }));
+        EXPECT_EQ(recorder.is_finite(), factor == 1);
+    }
 }
 
 // A pass that is edited again does what a new one with the last edits does, forward and back.

@@ -158,6 +158,7 @@ TEST(Provenance, SaysWhatTheNumbersComeFrom) {
     const Json about = provenance(7);
     EXPECT_EQ(about["version"], version);
     EXPECT_EQ(about["seed"], 7);
+    EXPECT_EQ(provenance(18446744073709551615U)["seed"], 18446744073709551615U) << "all 64 bits";
     EXPECT_EQ(about["threads"], threads());
     EXPECT_EQ(about["isa"], name(active_isa()));
     EXPECT_EQ(about["blas"], blas_core());

@@ -101,6 +101,24 @@ TEST(Branches, AFactorIsThatOfAnEquationWrittenWithIt) {
     }
 }
 
+// One step serves many passes, and each may scale the branches otherwise.
+TEST(Branches, AStepTakesTheFactorsOfItsLastPass) {
+    const Program program = Program::parse("x + dt*f(norm(x))");
+    const auto start = State<double>::start(program, rows, dim, random_rows(rows, dim, 3));
+    BranchStep<double> plain(program, SubLayers::attention_and_ffn, rows, dim);
+    ReverseStep<double> recorded(program, SubLayers::attention_and_ffn, rows, dim);
+    const std::vector<BranchFactors> passes = {{1, 1}, {0.25, 1}, {1, 0.25}, {1, 1}};
+    for (const BranchFactors& factors : passes) {
+        State<double> state = start;
+        plain.layer(env, state, f, {}, {factors, nullptr});
+        EXPECT_EQ(state.streams, block("x + dt*f(norm(x))", factors, false));
+        Streams out = start.streams;
+        recorded.forward(env, {start.streams[0].data()}, start.embedding.data(), {out[0].data()}, {}, f,
+                         {factors, nullptr});
+        EXPECT_EQ(out, block("x + dt*f(norm(x))", factors, true));
+    }
+}
+
 TEST(Branches, ContributionsAreWhatTheSumGains) {
     for (const bool record : {false, true}) {
         Streams sums(2, random_rows(rows, dim, 3));

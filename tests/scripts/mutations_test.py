@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tools/mutations.py: what it says of a list that has gone stale, and what a commit chooses."""
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -24,6 +25,8 @@ class Lists(unittest.TestCase):
 
     def test_names_and_changes_are_checked(self):
         self.assertIn("d: it changes nothing", said(planted("d", "x", new="x")))
+        named = mutations.Mutation(("e", "src/core/random.cpp", "x", "y", "nobody"), False)
+        self.assertIn("e: it asks 'nobody', expected a module or 'faults'", said(named))
         first = mutations.load()[0]
         self.assertIn(f"{first.name}: there are two", said(first))
 
@@ -46,6 +49,26 @@ class Choice(unittest.TestCase):
         self.assertEqual(runs[:2], ["flyball_test_attention", "flyball_test_attention"])  # the second without AVX2
         self.assertLess(runs.index("flyball_test_claims"), runs.index("flyball_test_cli"))
         self.assertNotIn("flyball_test_theory", runs)
+
+    def test_whom_a_mistake_names_comes_first_and_alone_where_only_its_own_are_asked(self):
+        by_module = {m: [f"flyball_test_{m}"] for m in mutations.MAY_INCLUDE}
+        for asks, program in (("faults", mutations.FAULT_WALK), ("cli", "flyball_test_cli")):
+            self.assertEqual(mutations.runs_for("core", by_module, True, asks), [(program, {})])
+            runs = [p for p, _ in mutations.runs_for("core", by_module, False, asks)]
+            self.assertEqual(runs[:2], [program, "flyball_test_core"])
+            self.assertEqual(runs.count(program), 1)
+
+
+class Verdict(unittest.TestCase):
+    def test_a_walk_of_faults_that_does_not_run_is_not_red(self):
+        def done(out, err):
+            return subprocess.CompletedProcess([], 1, out, err)
+
+        said = mutations.what_is_red(mutations.FAULT_WALK, done("force kill:17: taken up: ['extra: a']\n1 faults\n", ""))
+        self.assertEqual(said, "faults: force kill:17: taken up: ['extra: a']")
+        self.assertIn("in peace", mutations.what_is_red(mutations.FAULT_WALK, done("", "AssertionError: x in peace: 1")))
+        with self.assertRaises(SystemExit):
+            mutations.what_is_red(mutations.FAULT_WALK, done("", "ValueError: not enough values to unpack"))
 
 
 if __name__ == "__main__":

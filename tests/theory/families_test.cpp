@@ -184,6 +184,7 @@ TEST(TerminalLaw, OfAStreamThatReachesZeroIsExtinctWithItsTime) {
         solve(equation("x + dt*f(norm(x)) - 2*dt*norm(x) | norm(x)"), with(8, 0), {0.4, 2});
     EXPECT_TRUE(std::isfinite(points[0].gamma));
     EXPECT_TRUE(std::isnan(points[1].gamma));
+    EXPECT_EQ(points[1].t, 2) << "a point is of the time that was asked for";
 }
 
 TEST(ReducedLaw, KeepsItsDigitsWhereSeveralStreamsShrinkTogether) {

@@ -180,6 +180,14 @@ TEST(TerminalLaw, FrozenTellsWhere) {
     EXPECT_NE(terminal_law(named("pre-ln"), with(2, 20)).note.find("not reached"), std::string::npos);
 }
 
+TEST(TerminalLaw, OfNoKnownKindTellsHowFarItCame) {
+    // Post-LN at the time int dt/((1+t) log(2+t)), which grows like log log t: 1 - gamma falls, ever more slowly.
+    const Law law = terminal_law(equation("norm(x + dt*f(x)/(1+t)/log(2+t))"), with(32, 1));
+    EXPECT_EQ(law.kind, LawKind::other);
+    EXPECT_NE(law.note.find("at t = 1e+100: "), std::string::npos) << law.note;
+    EXPECT_NE(law.note.find("1-gamma = exp(-"), std::string::npos) << law.note;
+}
+
 TEST(TerminalLaw, GivesTheLogarithmOfAConstantThatOverflows) {
     const Law huge = terminal_law(named("post-ln"), with(2, 20));
     EXPECT_EQ(huge.kind, LawKind::exponential);

@@ -163,6 +163,7 @@ TEST(TimeToCosine, IsWhereTheSolutionHasIt) {
     }
     EXPECT_EQ(time_to_cosine(named("output-ln"), with(32, 1), 0.999), std::nullopt);
     EXPECT_EQ(time_to_cosine(named("post-ln"), with(32, 1), -0.5), 0);
+    EXPECT_EQ(time_to_cosine(named("post-ln"), with(32, 1), 0), 0) << "where the tokens start";
     EXPECT_THROW(time_to_cosine(named("post-ln"), with(32, 1), 1), Error);
 }
 

@@ -1,0 +1,158 @@
+// What is counted, and where things end: pieces between switches, layers that are sampled, evaluations, frames of the
+// sphere, what a document says, what a run is told apart by.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/file.hpp"
+#include "core/parallel.hpp"
+#include "dynamics/checkpoint.hpp"
+#include "dynamics/document.hpp"
+#include "dynamics/pieces.hpp"
+#include "dynamics/run_folder.hpp"
+
+namespace flyball::dynamics {
+namespace {
+
+std::filesystem::path scratch(const std::string& name) {
+    return std::filesystem::temp_directory_path() / (name + "-" + std::to_string(getpid()));
+}
+
+// Mix-LN at tau = 0.25 changes its equation at t = 2.5 of 10, between two draws of weights.
+TEST(Pieces, OfFreshWeightsEndAtASwitchOfTheEquationToo) {
+    Settings s;
+    s.tokens = s.dim = 2;
+    s.time = 10;
+    s.weights = WeightKind::gaussian;
+    s.fresh = true;
+    const Pieces pieces(problem_of(s, scheme::find_scheme("mix-ln").program));
+    EXPECT_EQ(pieces.at(1.75).end, 2);
+    const Piece before = pieces.at(2.25);
+    EXPECT_EQ(before.begin, 2);
+    EXPECT_NEAR(before.end, 2.5, 1e-15);
+    const Piece after = pieces.at(2.75);
+    EXPECT_EQ(after.begin, before.end);
+    EXPECT_EQ(after.end, 3);
+}
+
+// 3 * 0.7 / 0.7 is a little less than 3.
+TEST(Layers, AreAllSampledWhateverDtIs) {
+    Settings s;
+    s.tokens = 3;
+    s.dim = 2;
+    s.layers = 70;
+    s.samples = 71;
+    for (const double dt : {0.7, 0.1, 0.01, 1.0 / 3}) {
+        s.dt = dt;
+        const Record record = run(s, scheme::find_scheme("pre-ln").program);
+        ASSERT_EQ(record.samples.size(), 71U) << dt;
+        for (std::size_t l = 0; l <= 70; ++l) {
+            EXPECT_EQ(record.samples[l].t, static_cast<double>(l) * dt) << dt;
+        }
+    }
+}
+
+// A layer asks for attention once. The first one is also tried on a copy for the speed at the start; what the record
+// counts is the run.
+TEST(Layers, AreOneEvaluationEach) {
+    Settings s;
+    s.tokens = 3;
+    s.dim = 2;
+    s.layers = 5;
+    s.samples = 2;
+    const Record record = run(s, scheme::find_scheme("pre-ln").program);
+    EXPECT_EQ(record.steps, 5U);
+    EXPECT_EQ(record.evaluations, 5U);
+}
+
+TEST(Document, SaysWhichTokensOfWhichSystemBecameOne) {
+    SchemeRun run{scheme::find_scheme("post-ln"), {}};
+    run.record.outcome = Outcome::until;
+    run.record.kernel = "own-frame";
+    run.record.steps = 17;
+    run.record.evaluations = 205;
+    run.record.seconds = 0.5;
+    run.record.fused = {{2.5, 0, {1, 3}, false}, {4, 1, {0, 2}, true}};
+    const Json row = document({run})["runs"][0];
+    EXPECT_EQ(row["fused"], parse_json(R"([{"t": 2.5, "system": 0, "tokens": [1, 3], "apart": false},
+                                           {"t": 4.0, "system": 1, "tokens": [0, 2], "apart": true}])",
+                                       "typed"));
+    EXPECT_EQ(row["stats"], parse_json(R"({"steps": 17, "evaluations": 205, "seconds": 0.5})", "typed"));
+    EXPECT_EQ(row["outcome"], "until");
+    EXPECT_EQ(row["kernel"], "own-frame");
+    EXPECT_TRUE(row["collapse_time"].is_null());
+}
+
+// Of seven samples the six that are most even, the first and the last among them; of four all.
+TEST(Frames, OfTheSphereBeginAtTheStartAndEndAtTheEnd) {
+    for (const auto& [samples, chosen] : {std::pair<std::size_t, std::vector<double>>{7, {0, 1, 2, 3, 4, 6}},
+                                          {11, {0, 2, 4, 6, 8, 10}},
+                                          {4, {0, 1, 2, 3}}}) {
+        Settings s;
+        s.tokens = 3;
+        s.dim = 3;
+        s.samples = samples;
+        s.time = static_cast<double>(samples - 1);
+        const std::filesystem::path path = scratch("flyball-frames");
+        std::filesystem::remove_all(path);
+        const RunFolder folder(path, record::FolderUse::fresh, {s, {scheme::find_scheme("post-ln")}, false, ""});
+        const Record record = folder.run(0, control_of(s), watch_of(s));
+        std::vector<double> times;
+        for (const TrajectorySample& frame : folder.frames(0, record)) {
+            times.push_back(frame.t);
+        }
+        EXPECT_EQ(times, chosen);
+        std::filesystem::remove_all(path);
+    }
+}
+
+// Query, key, value and output of every system, d x d numbers of eight bytes each.
+TEST(Memory, OfRandomWeightsIsCounted) {
+    Settings s;
+    s.dim = 1000;
+    s.systems = 3;
+    const double without = memory_estimate(s, 1);
+    s.weights = WeightKind::kaiming;
+    EXPECT_GE(memory_estimate(s, 1) - without, 3 * 4 * 8e6);
+    EXPECT_LE(memory_estimate(s, 1) - without, 2 * 3 * 4 * 8e6);
+}
+
+// The cost table is of one thread.
+TEST(Forecasts, ShareTheWorkAmongThreads) {
+    Settings s;
+    s.tokens = s.dim = 8;
+    s.layers = 5;
+    const int before = threads();
+    const auto forecast = [&](int count) {
+        set_threads(count);
+        double told = 0;
+        Watch watch;
+        watch.forecast = [&](double seconds) { told = seconds; };
+        run(s, scheme::find_scheme("post-ln").program, watch);
+        return told;
+    };
+    const double one = forecast(1);
+    const double four = forecast(4);
+    set_threads(before);
+    EXPECT_GT(one, 0);
+    EXPECT_NEAR(four, one / 4, 1e-12 * one);
+}
+
+// The name of the file stays, what is in it does not.
+TEST(Identity, OfARunChangesWithItsWeightFile) {
+    const std::filesystem::path path = scratch("flyball-weights");
+    Settings s;
+    s.weights = WeightKind::file;
+    s.weight_file = path.string();
+    const scheme::Program program = scheme::find_scheme("post-ln").program;
+    write_file_atomically(path, "some weights");
+    const record::Identity first = identity_of(s, program);
+    EXPECT_EQ(identity_of(s, program), first);
+    write_file_atomically(path, "other weight");
+    EXPECT_NE(identity_of(s, program), first);
+    std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace flyball::dynamics
