@@ -153,10 +153,9 @@ Rewired rewired(const Model<float>& loaded, Architecture architecture, const sch
             by_name[old.parameters[i].name] = static_cast<int>(i);
         }
     }
-    const std::set<int> norms = norm_parameters(now);
     for (std::size_t i = 0; i < now.parameters.size(); ++i) {
         const auto found = by_name.find(now.parameters[i].name);
-        if (!norms.contains(static_cast<int>(i)) && found != by_name.end()) {
+        if (found != by_name.end()) {
             match(old, found->second, now, static_cast<int>(i), matches);
         }
     }

@@ -203,7 +203,7 @@ KNOWN = [
     ("rewired-vectors-not-unit", "src/model/rewire.cpp",
      "    scale_to_unit(now, recipe.training.unit_vectors, *result.model.parameters());\n", ""),
     ("rewired-norms-by-name", "src/model/rewire.cpp",
-     "if (!norms.contains(static_cast<int>(i)) && found != by_name.end()) {", "if (found != by_name.end()) {"),
+     "if (!old_norms.contains(static_cast<int>(i))) {", "{"),
     ("any-folder-is-a-builtin-model", "src/model/builtin.cpp",
      'fs::exists(entry.path() / "config.json", ignored)', "fs::is_directory(entry.path(), ignored)"),
     ("builtin-names-lead-elsewhere", "src/model/builtin.cpp",
