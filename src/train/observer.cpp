@@ -137,9 +137,8 @@ double Observer::stream_before(std::size_t layer) const {
     return layer == 0 ? embedding_.norm : layers_[layer - 1].norm;
 }
 
-std::vector<LayerRecord> Observer::records(double weight, const std::vector<ParameterStep>* steps) const {
+std::vector<LayerRecord> Observer::records(double weight) const {
     const std::size_t heads = model_.architecture().heads;
-    const model::Layout& layout = model_.layout();
     std::vector<LayerRecord> result = layers_;
     for (std::size_t l = 0; l < result.size(); ++l) {
         LayerRecord& layer = result[l];
@@ -157,14 +156,17 @@ std::vector<LayerRecord> Observer::records(double weight, const std::vector<Para
         layer.entropy /= rows;
         layer.angle_predicted = model::predicted_angle(model_, l, batch_.tokens, lengths_[l]);
         layer.angle_ratio = layer.angle / layer.angle_predicted;
-        for (const NamedMatrix& matrix : matrices_of(layout.blocks[l])) {
-            if (steps != nullptr) {
-                const ParameterStep& step = (*steps)[static_cast<std::size_t>(matrix.parameter)];
-                layer.matrices.push_back({matrix.name, step.gradient, step.update / step.weight});
-            }
-        }
     }
     return result;
+}
+
+void Observer::add_matrices(const std::vector<ParameterStep>& steps, std::vector<LayerRecord>& records) const {
+    for (std::size_t l = 0; l < records.size(); ++l) {
+        for (const NamedMatrix& matrix : matrices_of(model_.layout().blocks[l])) {
+            const ParameterStep& step = steps[static_cast<std::size_t>(matrix.parameter)];
+            records[l].matrices.push_back({matrix.name, step.gradient, step.update / step.weight});
+        }
+    }
 }
 
 std::size_t Observer::first_not_finite() const {

@@ -25,9 +25,11 @@ class Observer {
     // Give these to forward() and to loss_and_backward(); what they show is kept until the next forward().
     const model::Taps<float>& taps() const { return taps_; }
 
-    // `weight` is that of the loss whose gradient went back. `steps`: what the optimiser did to each parameter, or
-    // null.
-    std::vector<LayerRecord> records(double weight, const std::vector<ParameterStep>* steps) const;
+    // `weight` is that of the loss whose gradient went back. To be asked before the weights change: predicted angles
+    // are of the gains that the pass had.
+    std::vector<LayerRecord> records(double weight) const;
+    // What the optimiser did to each parameter.
+    void add_matrices(const std::vector<ParameterStep>& steps, std::vector<LayerRecord>& records) const;
     const LayerRecord& embedding() const { return embedding_; }  // moments and gradient alone
 
     // The first block after which a number of the stream is not finite; the number of blocks when none is.

@@ -86,6 +86,7 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
                                                         watched ? observer_.taps() : model::Taps<float>{});
     }
     stoppable.reset();  // half an update would be neither the step before nor this one
+    std::vector<LayerRecord> layers = recorded ? observer_.records(weight) : std::vector<LayerRecord>{};
     std::vector<ParameterStep> parameters;
     const Optimiser::Result result = optimiser_.step(done_, gradients_, recorded ? &parameters : nullptr);
     report.gradient_norm = result.gradient_norm;
@@ -95,7 +96,8 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
     }
     ++done_;
     if (recorded) {
-        report.layers = observer_.records(weight, &parameters);
+        observer_.add_matrices(parameters, layers);
+        report.layers = std::move(layers);
         report.embedding = observer_.embedding();
         report.embedding.gradient /= weight;
         report.failure = check_layers(report);
@@ -123,7 +125,7 @@ std::optional<Failure> Trainer::find_failure(std::size_t step, const std::vector
         return failure;
     }
     failure.quantity = "gradient";
-    const std::vector<LayerRecord> records = observer_.records(1, nullptr);
+    const std::vector<LayerRecord> records = observer_.records(1);
     for (std::size_t l = records.size(); l-- > 0;) {  // gradients come from above
         if (!std::isfinite(records[l].gradient)) {
             failure.layer = l + 1;
