@@ -36,6 +36,7 @@ void DropoutMask::apply(std::uint64_t first, std::size_t count, const Real* in, 
         }
         return;
     }
+    first += first_;
     const Random random(seed_, stream_);
     const auto dropped = static_cast<std::uint64_t>(share_ * 0x1p32);  // patterns of 32 bits that mean 0
     const auto kept = static_cast<Real>(1 / (1 - share_));

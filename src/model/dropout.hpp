@@ -18,6 +18,7 @@ namespace flyball::model {
 struct Dropout {
     double share = 0;  // from 0 to below 1
     std::uint64_t seed = 0;
+    std::size_t first_sequence = 0;  // of a pass over a part of a batch: masks are those of the whole
 };
 
 // Throws Error(usage) for a share that is none.
@@ -33,6 +34,13 @@ class DropoutMask {
 
     bool any() const { return share_ > 0; }
 
+    // The same with numbers counted from `first`.
+    DropoutMask from(std::uint64_t first) const {
+        DropoutMask mask = *this;
+        mask.first_ += first;
+        return mask;
+    }
+
     // out_k = in_k times the mask of number first + k; out may be in. Adds nothing to the time when there is no mask,
     // but copies.
     template <class Real>
@@ -46,6 +54,7 @@ class DropoutMask {
     double share_ = 0;
     std::uint64_t seed_ = 0;
     std::uint64_t stream_ = 0;
+    std::uint64_t first_ = 0;
 };
 
 }  // namespace flyball::model

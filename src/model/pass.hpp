@@ -93,7 +93,10 @@ class Pass {
                                                    const std::vector<int>& learned) const;
     scheme::RowMap<Real> row_map(const NormPlace& place) const;
     void embed(Real* out) const;  // before the embedding's norm
-    DropoutMask embedding_mask() const { return {dropout_, DropoutMask::Place::embedding}; }
+    DropoutMask embedding_mask() const {
+        return DropoutMask(dropout_, DropoutMask::Place::embedding)
+            .from(std::uint64_t{dropout_.first_sequence} * batch_.tokens * architecture_.dim);
+    }
     void embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradients) const;
     void run_blocks(const Taps<Real>& taps);
     void record_blocks(const Taps<Real>& taps);

@@ -61,13 +61,15 @@ HeadsShape SubLayerRunner<Real>::heads(std::size_t layer, std::size_t call) cons
     const Architecture& a = model_.architecture();
     HeadsShape shape = {batch_,   a.heads,         a.kv_heads,           a.head_dim,
                         a.causal, a.window(layer), a.score_scale(layer), a.attention_kind};
-    shape.dropout = DropoutMask(dropout_, DropoutMask::Place::weights, layer, call);
+    shape.dropout = DropoutMask(dropout_, DropoutMask::Place::weights, layer, call)
+                        .from(std::uint64_t{dropout_.first_sequence} * a.heads * batch_.tokens * batch_.tokens);
     return shape;
 }
 
 template <class Real>
 DropoutMask SubLayerRunner<Real>::branch_mask(std::size_t layer, std::size_t call) const {
-    return {dropout_, DropoutMask::Place::branch, layer, call};
+    return DropoutMask(dropout_, DropoutMask::Place::branch, layer, call)
+        .from(std::uint64_t{dropout_.first_sequence} * batch_.tokens * model_.architecture().dim);
 }
 
 template <class Real>

@@ -1,0 +1,130 @@
+#include "model/batch_step.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+
+namespace flyball::model {
+
+namespace {
+
+constexpr std::size_t most_slots = 8;
+constexpr std::size_t rows_per_slot = 512;  // fewer, and adding up the gradients costs more than sharing gains
+constexpr std::size_t numbers_per_group = std::size_t{1} << 16;  // of a stream: 256 kB of floats
+constexpr std::size_t least_rows = 256;  // of a group: products of fewer rows spend their time on packing weights
+
+std::size_t targets_in(std::span<const std::int32_t> targets) {
+    return targets.size() - static_cast<std::size_t>(std::count(targets.begin(), targets.end(), no_target));
+}
+
+}  // namespace
+
+BatchCut::BatchCut(const Batch& batch, std::size_t dim) {
+    const std::size_t tokens = std::max<std::size_t>(batch.tokens, 1);
+    slots = std::clamp<std::size_t>(batch.rows() / rows_per_slot, 1, most_slots);
+    slots = std::min(slots, std::max<std::size_t>(batch.sequences, 1));
+    const std::size_t rows = std::max(least_rows, numbers_per_group / std::max<std::size_t>(dim, 1));
+    const std::size_t in_a_slot = (batch.sequences + slots - 1) / slots;
+    // One slot is one Pass, which has threads of its own.
+    group = slots == 1 ? batch.sequences : std::clamp<std::size_t>(rows / tokens, 1, in_a_slot);
+}
+
+template <class Real>
+BatchStep<Real>::BatchStep(const Model<Real>& model, Batch batch)
+    : model_(model), batch_(batch), cut_(batch, model.architecture().dim) {
+    check_length(model.architecture(), batch.tokens);
+    sums_.assign(cut_.slots - 1, Parameters<Real>(model.layout()));
+}
+
+template <class Real>
+void BatchStep<Real>::dropout(const Dropout& dropout) {
+    check(dropout);
+    dropout_ = dropout;
+}
+
+template <class Real>
+typename BatchStep<Real>::Worker BatchStep<Real>::take(std::size_t sequences) {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::find_if(idle_.begin(), idle_.end(),
+                                        [&](const Worker& worker) { return worker.sequences == sequences; });
+        if (found != idle_.end()) {
+            Worker worker = std::move(*found);
+            idle_.erase(found);
+            return worker;
+        }
+    }
+    return {sequences, std::make_unique<Pass<Real>>(model_, Batch{sequences, batch_.tokens}, Keep::everything)};
+}
+
+template <class Real>
+void BatchStep<Real>::give_back(Worker worker) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
+}
+
+// The sum of the losses of the slot's tokens.
+template <class Real>
+double BatchStep<Real>::run_slot(std::size_t begin, std::size_t end, std::span<const std::int32_t> ids,
+                                 std::span<const std::int32_t> targets, std::size_t count, Parameters<Real>& gradients,
+                                 double weight) {
+    double total = 0;
+    for (std::size_t first = begin; first < end; first += cut_.group) {
+        const std::size_t sequences = std::min(cut_.group, end - first);
+        const auto part = [&](std::span<const std::int32_t> all) {
+            return all.subspan(first * batch_.tokens, sequences * batch_.tokens);
+        };
+        const auto mine = static_cast<double>(targets_in(part(targets)));
+        if (mine == 0) {
+            continue;  // no loss, no gradient
+        }
+        Worker worker = take(sequences);
+        worker.pass->dropout({dropout_.share, dropout_.seed, dropout_.first_sequence + first});
+        worker.pass->forward(part(ids));
+        total +=
+            mine * worker.pass->loss_and_backward(part(targets), gradients, weight * mine / static_cast<double>(count));
+        give_back(std::move(worker));
+    }
+    return total;
+}
+
+template <class Real>
+double BatchStep<Real>::run(std::span<const std::int32_t> ids, std::span<const std::int32_t> targets,
+                            Parameters<Real>& gradients, double weight) {
+    if (ids.size() != batch_.rows() || targets.size() != batch_.rows()) {
+        throw Error(ErrorKind::input, "model.batch_step",
+                    std::to_string(ids.size()) + " tokens and " + std::to_string(targets.size()) + " targets",
+                    std::to_string(batch_.rows()) + " of each");
+    }
+    const std::size_t count = targets_in(targets);
+    std::vector<double> losses(cut_.slots, 0.0);
+    parallel_slots(batch_.sequences, cut_.slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
+        if (slot > 0) {
+            std::vector<Real>& sums = sums_[slot - 1].all();
+            std::fill(sums.begin(), sums.end(), Real{0});
+        }
+        losses[slot] = run_slot(begin, end, ids, targets, count, slot == 0 ? gradients : sums_[slot - 1], weight);
+    });
+    std::vector<Real>& all = gradients.all();
+    constexpr std::size_t piece = std::size_t{1} << 14;
+    parallel_slots(all.size(), (all.size() + piece - 1) / piece, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (const Parameters<Real>& sums : sums_) {
+            const Real* const from = sums.all().data();
+            for (std::size_t i = begin; i < end; ++i) {
+                all[i] += from[i];
+            }
+        }
+    });
+    double total = 0;
+    for (const double loss : losses) {
+        total += loss;
+    }
+    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+}
+
+template class BatchStep<float>;
+template class BatchStep<double>;
+
+}  // namespace flyball::model
