@@ -60,6 +60,7 @@ Trainer::Trainer(const Settings& settings, const scheme::Scheme& scheme, const C
           model::rate_factors(initial_.model.architecture(), initial_.model.layout(), scheme::recipe_of(scheme))),
       batches_(corpus.train, settings.context, settings.batch, data_seed(settings.seed)),
       pass_(initial_.model, {settings.batch, settings.context}, model::Keep::everything),
+      batch_step_(initial_.model, {settings.batch, settings.context}),
       observer_(initial_.model, {settings.batch, settings.context}),
       gradients_(initial_.model.layout()) {}
 
@@ -79,11 +80,16 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
     std::optional<StopOn> stoppable(std::in_place, stop);
     for (std::size_t i = 0; i < settings_.accumulate; ++i) {
         batches_.fill(done_, i, ids, targets);
-        const bool watched = recorded && i == 0;
-        pass_.dropout({settings_.dropout, dropout_seed(settings_.seed, done_ * settings_.accumulate + i)});
-        pass_.forward(ids, watched ? observer_.taps() : model::Taps<float>{});
-        report.loss += weight * pass_.loss_and_backward(targets, gradients_, weight,
-                                                        watched ? observer_.taps() : model::Taps<float>{});
+        const model::Dropout dropout{settings_.dropout,
+                                     dropout_seed(settings_.seed, done_ * settings_.accumulate + i)};
+        pass_.dropout(dropout);
+        if (recorded && i == 0) {
+            pass_.forward(ids, observer_.taps());
+            report.loss += weight * pass_.loss_and_backward(targets, gradients_, weight, observer_.taps());
+        } else {
+            batch_step_.dropout(dropout);
+            report.loss += weight * batch_step_.run(ids, targets, gradients_, weight);
+        }
     }
     stoppable.reset();  // half an update would be neither the step before nor this one
     std::vector<LayerRecord> layers = recorded ? observer_.records(weight) : std::vector<LayerRecord>{};

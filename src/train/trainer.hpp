@@ -4,7 +4,8 @@
 //     step s = 1, 2, ..: windows of the text (batches.hpp) -> loss and gradient -> AdamW (optimiser.hpp) -> report
 //
 // The state after a step is a function of the settings, the scheme and the data alone, so that any step is a restart
-// point: a run that is taken up from one ends with the same bits.
+// point: a run that is taken up from one ends with the same bits. (Which steps are recorded is a setting: a recorded
+// step computes the same in another order, so that runs that differ in it alone agree to rounding.)
 //
 // Divergence is a result. A run ends when
 //     nan        the loss, a stream or a gradient is no longer finite
@@ -22,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "model/batch_step.hpp"
 #include "model/pass.hpp"
 #include "record/sealed.hpp"
 #include "train/batches.hpp"
@@ -90,7 +92,8 @@ class Trainer {
     Optimisation optimisation_;
     Optimiser optimiser_;
     Batches batches_;
-    model::Pass<float> pass_;
+    model::Pass<float> pass_;             // steps that are recorded: it can be looked into
+    model::BatchStep<float> batch_step_;  // all others: faster, and equal to rounding
     Observer observer_;
     model::Parameters<float> gradients_;
     std::size_t done_ = 0;
