@@ -12,9 +12,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <memory>
 #include <system_error>
 #include <utility>
-#include <memory>
 #include <vector>
 
 #include "core/error.hpp"

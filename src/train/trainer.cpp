@@ -80,8 +80,7 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
     std::optional<StopOn> stoppable(std::in_place, stop);
     for (std::size_t i = 0; i < settings_.accumulate; ++i) {
         batches_.fill(done_, i, ids, targets);
-        const model::Dropout dropout{settings_.dropout,
-                                     dropout_seed(settings_.seed, done_ * settings_.accumulate + i)};
+        const model::Dropout dropout{settings_.dropout, dropout_seed(settings_.seed, done_ * settings_.accumulate + i)};
         pass_.dropout(dropout);
         if (recorded && i == 0) {
             pass_.forward(ids, observer_.taps());

@@ -25,6 +25,15 @@ KNOWN = [
      "        sum += (a[c] - b[c]) * (a[c] - b[c]);", "        sum += std::fabs(a[c] - b[c]);"),
     ("quantile-of-far-values-overflows", "src/measure/rows.cpp",
      "std::isfinite(gap) ? values[below]", "true ? values[below]"),
+    ("data-variance-over-tokens", "src/measure/moments.cpp",
+     "result.data_variance = data_variance(x, sequences, tokens * dim);",
+     "result.data_variance = data_variance(x, sequences * tokens, dim);"),
+    ("entry-variance-without-the-mean", "src/measure/moments.cpp",
+     "all.squares / entries - mean * mean", "all.squares / entries"),
+    ("mean-length-is-root-mean-square", "src/measure/moments.cpp",
+     "sum += std::sqrt(sums_of(x + i * dim, dim).squares);", "sum += sums_of(x + i * dim, dim).squares;"),
+    ("angle-halved", "src/measure/moments.cpp",
+     "sum += 2 * std::atan2(std::sqrt(apart), std::sqrt(together));", "sum += std::atan2(std::sqrt(apart), std::sqrt(together));"),
 ]
 
 # Written by someone who had not seen the tests.

@@ -210,6 +210,14 @@ KNOWN = [
      "if (std::find(names.begin(), names.end(), name) != names.end()) {", "if (fs::exists(folder / name)) {"),
     ("data-variable-ignored", "src/model/builtin.cpp",
      "data != nullptr && *data != '\\0'", "data != nullptr && *data == '\\0'"),
+    ("predicted-angle-without-bias", "src/model/predicted_angle.cpp",
+     "square += g * g * entry + b * b;", "square += g * g * entry;"),
+    ("predicted-angle-measures-post-ln", "src/model/predicted_angle.cpp",
+     "fixed_on_entry(model, layer, tokens, i).value_or(measured.streams[i])", "measured.streams[i]"),
+    ("predicted-angle-of-every-stream", "src/model/predicted_angle.cpp",
+     "        if (contribution.stream != 0) {\n            continue;\n        }\n", ""),
+    ("predicted-angle-ffn-takes-attentions-length", "src/model/predicted_angle.cpp",
+     "instruction.sub_layer == scheme::SubLayer::attention ? 0 : 1", "instruction.sub_layer == scheme::SubLayer::attention ? 0 : 0"),
 ]
 
 # Written by someone who had not seen the tests.
