@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains the models that ship with Flyball (data/models, `builtin:NAME`) from the text that ships with it. They are small
 # on purpose: every command that takes a MODEL works on a fresh machine, and placements of the norm can be compared.
-# The same machine gives the same bits again; another type of CPU gives other last digits.
+# Last digits depend on the version of the program and on the type of CPU.
 #
 # usage: tools/make_models.sh [NAME...]        FLYBALL: the program to run, the one this tree builds unless given
 set -euo pipefail

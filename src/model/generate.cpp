@@ -34,8 +34,6 @@ bool reads_tokens(const scheme::Program& program) {
     return found;
 }
 
-const auto nothing = [](const Tile&) {};
-
 }  // namespace
 
 void check_can_generate(const Architecture& architecture) {
@@ -215,8 +213,13 @@ void Generator<Real>::attention(std::size_t layer, Cache& cache, std::size_t fir
 template <class Real>
 void Generator<Real>::set_logits(const Real* readout) {
     logits_.resize(architecture_.vocab);
+    const Real* const gains = model_.at(model_.layout().logit_gain);
     row_product<Real>(false, architecture_.vocab, architecture_.dim, model_.at(model_.layout().head), readout, nullptr,
-                      logits_.data(), nothing);
+                      logits_.data(), [&](const Tile& tile) {
+                          for (std::size_t k = tile.column; gains != nullptr && k < tile.column + tile.columns; ++k) {
+                              logits_[k] *= gains[k];
+                          }
+                      });
 }
 
 template class Generator<float>;

@@ -158,6 +158,26 @@ TEST(Sample, ThePromptAndTheTextArePrintedAsTheTokenizerHasThem) {
     EXPECT_TRUE(has_replacement) << "the model has 53 tokens, the tokenizer 34";
 }
 
+// What a tokenizer puts behind a text would end it before it goes on.
+TEST(Sample, APromptKeepsWhatStandsInFrontOfTextsAndNotWhatStandsBehind) {
+    const Json tokenizer = [] {
+        Json json = parse_json(letters(), "tokenizer");
+        json["post_processor"] = {{"type", "TemplateProcessing"},
+                                  {"single", Json::array({{{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}},
+                                                          {{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+                                                          {{"SpecialToken", {{"id", "</s>"}, {"type_id", 0}}}}})},
+                                  {"pair", Json::array({{{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+                                                        {{"Sequence", {{"id", "B"}, {"type_id", 1}}}}})},
+                                  {"special_tokens",
+                                   {{"<s>", {{"id", "<s>"}, {"ids", {1}}, {"tokens", {"<s>"}}}},
+                                    {"</s>", {{"id", "</s>"}, {"ids", {2}}, {"tokens", {"</s>"}}}}}}};
+        return json;
+    }();
+    const Folder folder(dump_json(tokenizer));
+    EXPECT_EQ(json_of(run_program("sample " + folder.name() + " --prompt abc --tokens 2 --json")).at("prompt_ids"),
+              Json({1, 3, 4, 5}));
+}
+
 // config.json of this model says that 1 begins a text; otherwise it starts after a line end.
 TEST(Sample, WithoutAPromptATextStartsWhereTextsBegin) {
     const Folder folder(letters());

@@ -28,6 +28,18 @@ KNOWN = [
      "each[i].betas = {output.betas[i]};", "each[i].betas = output.betas;"),
     ("flags-are-settings-in-messages", "src/cli/main.cpp",
      'error.sentence({"--", " "})', 'error.sentence({"", " = "})'),
+    ("sample-does-not-show-the-prompt", "src/cli/sample_command.cpp",
+     "        print_out(repaired_utf8(*flags.prompt));\n", ""),
+    ("sample-keeps-what-stands-behind-a-prompt", "src/cli/sample_command.cpp",
+     "    if (!plain.empty() && found != all.end()) {", "    if (plain.empty() && found != all.end()) {"),
+    ("sample-starts-after-a-line-end-always", "src/cli/sample_command.cpp",
+     "    } else if (ends.begin) {", "    } else if (ends.begin && !tokenizer) {"),
+    ("sample-does-not-end-with-the-text", "src/cli/sample_command.cpp",
+     "    flags.settings.last_ids = ends.last;\n", ""),
+    ("sample-forgets-what-is-held-back", "src/cli/sample_command.cpp",
+     'show(stream ? stream->end() : "");', 'show("");'),
+    ("sample-interrupted-is-done", "src/cli/sample_command.cpp",
+     "        return ExitCode::interrupted;\n    }\n    return ExitCode::done;", "    }\n    return ExitCode::done;"),
 ]
 
 # Written by someone who had not seen the tests.

@@ -25,6 +25,14 @@ KNOWN = [
      "16 * digit(token[3]) + digit(token[4])", "10 * digit(token[3]) + digit(token[4])"),
     ("wordpieces-joined-without-spaces", "src/tokenizer/decode.cpp",
      'tokens[i].insert(0, " ");', 'tokens[i].insert(0, "");'),
+    ("stream-shows-half-a-character", "src/tokenizer/text_stream.cpp",
+     "return text.ends_with(replacement) ? std::string() : show(std::move(text));", "return show(std::move(text));"),
+    ("stream-forgets-the-piece-before", "src/tokenizer/text_stream.cpp",
+     "    ids_.erase(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(shown_));", "    ids_.clear();"),
+    ("stream-ids-without-a-token-show-nothing", "src/tokenizer/text_stream.cpp",
+     "        return end().append(replacement);", "        return end();"),
+    ("stream-end-drops-the-rest", "src/tokenizer/text_stream.cpp",
+     "return shown_ == ids_.size() ? std::string() : show(tokenizer_.decode(ids_));", "return {};"),
 ]
 
 # Written by someone who had not seen the tests.
