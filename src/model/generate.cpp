@@ -217,6 +217,10 @@ void Generator<Real>::set_logits(const Real* readout) {
     logits_.resize(architecture_.vocab);
     row_product<Real>(false, architecture_.vocab, architecture_.dim, model_.at(model_.layout().head), readout, nullptr,
                       logits_.data(), nothing);
+    const Real* const gains = model_.at(model_.layout().logit_gain);
+    for (std::size_t v = 0; gains != nullptr && v < logits_.size(); ++v) {
+        logits_[v] *= gains[v];
+    }
 }
 
 template class Generator<float>;
