@@ -271,6 +271,7 @@ model::Architecture architecture_of(const Settings& s, const scheme::Scheme& sch
     a.norm = s.norm;
     // As the published models have it: GPT-2, with LayerNorm, has biases everywhere, Llama, with RMSNorm, has none.
     const scheme::Normaliser& norm = scheme::find_normaliser(s.norm);
+    a.eps = norm.eps;
     a.norm_bias = norm.bias;
     a.qkv_bias = a.output_bias = a.ffn_bias = norm.bias;
     a.tied = !s.untied;
