@@ -77,7 +77,8 @@ TEST_P(Golden, LossesRatesAndGradientsOfTwentyStepsAreTorchs) {
         const StepReport report = training.step();
         EXPECT_NEAR(report.loss, step["loss"].get<double>(), 1e-5) << "step " << report.step;
         expect_close(report.rate, step["lr"], 1e-12, "rate");
-        expect_close(report.gradient_norm, step["gradient_norm"], 1e-4, "gradient of step " + std::to_string(report.step));
+        expect_close(report.gradient_norm, step["gradient_norm"], 1e-4,
+                     "gradient of step " + std::to_string(report.step));
     }
     EXPECT_TRUE(training.finished());
     EXPECT_NEAR(training.validate(1000).loss, expected_["validation_loss"].get<double>(), 1e-5);
