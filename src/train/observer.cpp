@@ -10,11 +10,7 @@ namespace flyball::train {
 
 namespace {
 
-// Of whose attention the weights are looked at: as many sequences as a thousand rows of a layer take, at least one.
-std::size_t sequences_looked_at(const model::Model<float>& model, const model::Batch& batch) {
-    constexpr std::size_t rows = 1024;
-    return std::max<std::size_t>(1, rows / (batch.tokens * model.architecture().heads));
-}
+constexpr std::size_t sequences_looked_at = 4;  // of attention's weights
 
 void set_moments(const model::TapView<float>& view, const model::Batch& batch, std::size_t dim, LayerRecord& record) {
     const measure::Moments moments = measure::moments(view.data, batch.sequences, batch.tokens, dim);
@@ -49,7 +45,6 @@ std::vector<NamedMatrix> matrices_of(const model::BlockLayout& block) {
 Observer::Observer(const model::Model<float>& model, model::Batch batch)
     : model_(model),
       batch_(batch),
-      looked_at_(sequences_looked_at(model, batch)),
       layers_(model.architecture().layers),
       lengths_(model.architecture().layers),
       heads_(model.architecture().layers * model.architecture().heads) {
@@ -111,7 +106,7 @@ void Observer::see_added(const View& view) {
 }
 
 void Observer::see_pattern(const View& view) {
-    if (view.sequence >= looked_at_) {
+    if (view.sequence >= sequences_looked_at) {
         return;
     }
     HeadSums& sums = heads_[view.layer * model_.architecture().heads + view.head];
@@ -128,7 +123,7 @@ void Observer::see_pattern(const View& view) {
 }
 
 void Observer::see_scores(const View& view) {
-    if (view.sequence >= looked_at_) {
+    if (view.sequence >= sequences_looked_at) {
         return;
     }
     HeadSums& sums = heads_[view.layer * model_.architecture().heads + view.head];

@@ -229,8 +229,14 @@ void check(const Settings& s) {
 }
 
 std::string describe(const Settings& s) {
-    std::string text = fmt::format("{} layers x {}, {} head{}, context {}, {} tokens a step, {} steps", s.layers, s.dim,
-                                   s.heads, s.heads == 1 ? "" : "s", s.context, s.tokens_per_step(), s.steps);
+    const std::string run =
+        fmt::format("context {}, {} tokens a step, {} steps", s.context, s.tokens_per_step(), s.steps);
+    const std::string dropout = s.dropout > 0 ? fmt::format(", dropout {}", format_double(s.dropout)) : "";
+    if (!s.from.empty()) {  // whose sizes and parts are its own
+        return fmt::format("from {}, {}{}", s.from, run, dropout);
+    }
+    std::string text =
+        fmt::format("{} layers x {}, {} head{}, {}", s.layers, s.dim, s.heads, s.heads == 1 ? "" : "s", run);
     if (s.norm != "layernorm") {
         text += ", " + s.norm;
     }
@@ -246,14 +252,9 @@ std::string describe(const Settings& s) {
     if (s.attention != "softmax") {
         text += fmt::format(", {} attention", s.attention);
     }
-    if (s.dropout > 0) {
-        text += fmt::format(", dropout {}", format_double(s.dropout));
-    }
+    text += dropout;
     if (!s.init.empty()) {
         text += fmt::format(", start {}", s.init);
-    }
-    if (!s.from.empty()) {
-        text += fmt::format(", from {}", s.from);
     }
     return text;
 }

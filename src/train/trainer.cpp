@@ -10,7 +10,6 @@
 #include "core/parallel.hpp"
 #include "core/unreachable.hpp"
 #include "model/initialise.hpp"
-#include "train/profile.hpp"
 
 namespace flyball::train {
 
@@ -27,6 +26,14 @@ std::uint64_t data_seed(std::uint64_t seed) {
 // Every pass has masks of its own. (Multiplying by an odd number is one-to-one, and sends neighbours far apart.)
 std::uint64_t dropout_seed(std::uint64_t seed, std::uint64_t pass) {
     return (seed ^ 0x64726f70) + pass * 0x9e3779b97f4a7c15;  // "drop"
+}
+
+// A model that is trained further has sizes of its own, and the usual learning rate is that of its width.
+Settings sized(Settings settings, const model::Architecture& a) {
+    settings.layers = a.layers;
+    settings.dim = a.dim;
+    settings.heads = a.heads;
+    return settings;
 }
 
 double mean(const std::vector<double>& values) {
@@ -55,7 +62,8 @@ Trainer::Trainer(const Settings& settings, const scheme::Scheme& scheme, const C
     : settings_(settings),
       corpus_(corpus),
       initial_(initial_model(settings, scheme, corpus.vocab)),
-      optimisation_(optimisation_of(settings, scheme::recipe_of(scheme).training, initial_.model.layout().count())),
+      optimisation_(optimisation_of(sized(settings, initial_.model.architecture()), scheme::recipe_of(scheme).training,
+                                    initial_.model.layout().count())),
       optimiser_(
           initial_.model, optimisation_,
           model::rate_factors(initial_.model.architecture(), initial_.model.layout(), scheme::recipe_of(scheme))),
@@ -63,15 +71,7 @@ Trainer::Trainer(const Settings& settings, const scheme::Scheme& scheme, const C
       pass_(initial_.model, {settings.batch, settings.context}, model::Keep::everything),
       batch_step_(initial_.model, {settings.batch, settings.context}),
       observer_(initial_.model, {settings.batch, settings.context}),
-      gradients_(initial_.model.layout()) {
-    const std::string_view measured = scheme::recipe_of(scheme).initialisation.measured;
-    if (!measured.empty() && settings.from.empty()) {
-        std::vector<std::int32_t> ids;
-        std::vector<std::int32_t> targets;
-        batches_.fill(0, 0, ids, targets);
-        measure_skips(initial_.model, measured, {settings.batch, settings.context}, ids);
-    }
-}
+      gradients_(initial_.model.layout()) {}
 
 bool Trainer::is_recorded(std::size_t step) const {
     return step == 1 || step % settings_.record == 0 || step == settings_.steps;
