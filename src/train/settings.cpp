@@ -156,7 +156,7 @@ const std::vector<SettingField>& setting_fields() {
          [](const S& s) { return unless_empty(s.init); }, [](T text, S& s) { s.init = text; }},
         {"from", "MODEL", "start from the numbers of this model, also under another equation",
          [](const S& s) { return unless_empty(s.from); }, [](T text, S& s) { s.from = text; }},
-        {"dropout", "P", "share of numbers set to 0 in training (embedding, branches)",
+        {"dropout", "P", "share of numbers set to 0 in training (embedding, attention, branches)",
          [](const S& s) -> Text { return format_double(s.dropout); },
          [](T text, S& s) { s.dropout = reader.real(text, "dropout"); }},
         {"batch", "N", "sequences that are computed together", [](const S& s) { return number(s.batch); },
