@@ -60,7 +60,7 @@ typename BatchStep<Real>::Worker BatchStep<Real>::take(std::size_t sequences) {
 }
 
 template <class Real>
-void BatchStep<Real>::give_back(Worker worker) {
+void BatchStep<Real>::give_back(Worker&& worker) {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(worker));
 }
@@ -81,6 +81,8 @@ double BatchStep<Real>::run_slot(std::size_t begin, std::size_t end, std::span<c
             continue;  // no loss, no gradient
         }
         Worker worker = take(sequences);
+        // The analyzer loses sight of the pass when the worker is moved into it.
+        // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
         worker.pass->dropout({dropout_.share, dropout_.seed, dropout_.first_sequence + first});
         worker.pass->forward(part(ids));
         total +=

@@ -50,7 +50,7 @@ class BatchStep {
         std::unique_ptr<Pass<Real>> pass;
     };
     Worker take(std::size_t sequences);
-    void give_back(Worker worker);
+    void give_back(Worker&& worker);
     double run_slot(std::size_t begin, std::size_t end, std::span<const std::int32_t> ids,
                     std::span<const std::int32_t> targets, std::size_t count, Parameters<Real>& gradients,
                     double weight);

@@ -16,7 +16,8 @@ struct Where {
     enum class On { input, branch, stream };
     std::size_t calls = 0;
     On on = On::stream;
-    auto operator<=>(const Where&) const = default;
+    bool operator<(const Where& other) const { return std::pair(calls, on) < std::pair(other.calls, other.on); }
+    bool operator==(const Where& other) const { return calls == other.calls && on == other.on; }
 };
 
 // By instance of the code; only those that the code evaluates, in its order.
