@@ -56,7 +56,10 @@ typename BatchStep<Real>::Worker BatchStep<Real>::take(std::size_t sequences) {
             return worker;
         }
     }
-    return {sequences, std::make_unique<Pass<Real>>(model_, Batch{sequences, batch_.tokens}, Keep::everything)};
+    Worker fresh;
+    fresh.sequences = sequences;
+    fresh.pass = std::make_unique<Pass<Real>>(model_, Batch{sequences, batch_.tokens}, Keep::everything);
+    return fresh;
 }
 
 template <class Real>
@@ -81,8 +84,6 @@ double BatchStep<Real>::run_slot(std::size_t begin, std::size_t end, std::span<c
             continue;  // no loss, no gradient
         }
         Worker worker = take(sequences);
-        // The analyzer loses sight of the pass when the worker is moved into it.
-        // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
         worker.pass->dropout({dropout_.share, dropout_.seed, dropout_.first_sequence + first});
         worker.pass->forward(part(ids));
         total +=
