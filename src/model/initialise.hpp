@@ -6,8 +6,8 @@
 // as matrices of their own. Tables of vectors (embeddings, the head) count d inputs and d outputs for Xavier: deviation
 // 1/sqrt(d).
 //
-// Not here: parameters that a pass over data measures (Initialisation::measured), which start at what the equation
-// says.
+// Not here: parameters that a pass over data measures (Initialisation::measured; train/profile.hpp), which start at
+// what the equation says.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,11 @@ namespace flyball::train {
 
 namespace {
 
-constexpr std::size_t sequences_looked_at = 4;  // of attention's weights
+// Of whose attention the weights are looked at: as many sequences as a thousand rows of a layer take, at least one.
+std::size_t sequences_looked_at(const model::Model<float>& model, const model::Batch& batch) {
+    constexpr std::size_t rows = 1024;
+    return std::max<std::size_t>(1, rows / (batch.tokens * model.architecture().heads));
+}
 
 void set_moments(const model::TapView<float>& view, const model::Batch& batch, std::size_t dim, LayerRecord& record) {
     const measure::Moments moments = measure::moments(view.data, batch.sequences, batch.tokens, dim);
@@ -45,6 +49,7 @@ std::vector<NamedMatrix> matrices_of(const model::BlockLayout& block) {
 Observer::Observer(const model::Model<float>& model, model::Batch batch)
     : model_(model),
       batch_(batch),
+      looked_at_(sequences_looked_at(model, batch)),
       layers_(model.architecture().layers),
       lengths_(model.architecture().layers),
       heads_(model.architecture().layers * model.architecture().heads) {
@@ -106,7 +111,7 @@ void Observer::see_added(const View& view) {
 }
 
 void Observer::see_pattern(const View& view) {
-    if (view.sequence >= sequences_looked_at) {
+    if (view.sequence >= looked_at_) {
         return;
     }
     HeadSums& sums = heads_[view.layer * model_.architecture().heads + view.head];
@@ -123,7 +128,7 @@ void Observer::see_pattern(const View& view) {
 }
 
 void Observer::see_scores(const View& view) {
-    if (view.sequence >= sequences_looked_at) {
+    if (view.sequence >= looked_at_) {
         return;
     }
     HeadSums& sums = heads_[view.layer * model_.architecture().heads + view.head];

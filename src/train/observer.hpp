@@ -52,6 +52,7 @@ class Observer {
 
     const model::Model<float>& model_;
     model::Batch batch_;
+    std::size_t looked_at_;  // sequences whose attention is looked at
     std::vector<LayerRecord> layers_;
     LayerRecord embedding_;
     std::vector<model::BlockLengths> lengths_;

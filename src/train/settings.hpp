@@ -59,7 +59,7 @@ struct Settings {
     double beta2 = 0.95;
     double epsilon = 1e-8;
 
-    std::size_t record = 10;              // steps between two records of every layer
+    std::size_t record = 20;              // steps between two records of every layer
     std::optional<std::size_t> validate;  // steps between two looks at the validation part; steps/10 unless given
     double spike = 0.5;                   // a loss that rises by this share of log(vocabulary) ends the run; 0: never
     double save = 10;                     // seconds between two restart points; 0: one after every step

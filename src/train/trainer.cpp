@@ -10,6 +10,7 @@
 #include "core/parallel.hpp"
 #include "core/unreachable.hpp"
 #include "model/initialise.hpp"
+#include "train/profile.hpp"
 
 namespace flyball::train {
 
@@ -71,7 +72,15 @@ Trainer::Trainer(const Settings& settings, const scheme::Scheme& scheme, const C
       pass_(initial_.model, {settings.batch, settings.context}, model::Keep::everything),
       batch_step_(initial_.model, {settings.batch, settings.context}),
       observer_(initial_.model, {settings.batch, settings.context}),
-      gradients_(initial_.model.layout()) {}
+      gradients_(initial_.model.layout()) {
+    const std::string_view measured = scheme::recipe_of(scheme).initialisation.measured;
+    if (!measured.empty() && settings.from.empty()) {
+        std::vector<std::int32_t> ids;
+        std::vector<std::int32_t> targets;
+        batches_.fill(0, 0, ids, targets);
+        measure_skips(initial_.model, measured, {settings.batch, settings.context}, ids);
+    }
+}
 
 bool Trainer::is_recorded(std::size_t step) const {
     return step == 1 || step % settings_.record == 0 || step == settings_.steps;

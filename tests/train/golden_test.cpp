@@ -99,8 +99,8 @@ TEST_P(Golden, TheRecordOfTheFirstStepIsTorchs) {
 
 INSTANTIATE_TEST_SUITE_P(Train, Golden,
                          testing::Values("pre-ln", "post-ln", "peri-ln", "ngpt", "mix-ln", "sqrt-scaling", "llama"),
-                         [](const auto& info) {
-                             std::string name = info.param;
+                         [](const auto& golden) {
+                             std::string name = golden.param;
                              std::replace(name.begin(), name.end(), '-', '_');
                              return name;
                          });

@@ -116,6 +116,66 @@ TEST(Trainer, StartsSchemesOfTheSameShapesWithTheSameMatrices) {
     EXPECT_EQ(matrix("ln-scaling"), matrix("peri-ln"));
 }
 
+// One window and almost no learning: what differs between steps is the mask.
+TEST(Trainer, EveryStepHasDropoutMasksOfItsOwn) {
+    Corpus corpus = small_corpus();
+    corpus.train.resize(9);
+    Settings s = small_settings();
+    s.dropout = 0.3;
+    s.rate = 1e-9;
+    s.batch = 1;
+    Trainer trainer(s, scheme::find_scheme("pre-ln"), corpus);
+    trainer.step();
+    const double second = trainer.step().loss;
+    const double third = trainer.step().loss;
+    EXPECT_GT(std::fabs(second - third), 1e-5);
+    s.dropout = 0;
+    Trainer without(s, scheme::find_scheme("pre-ln"), corpus);
+    without.step();
+    EXPECT_NEAR(without.step().loss, without.step().loss, 1e-6);
+}
+
+// omega_1 = 1; omega_2^2 = Var x0 + Var F_1; then omega^2 grows by the variance of each branch, as norms have
+// variance 1.
+TEST(Trainer, StartsAdminWithWhatAPassMeasures) {
+    const Corpus corpus = small_corpus();
+    Settings s = small_settings();
+    s.norm = "rmsnorm";  // no mean to take off
+    const Trainer trainer(s, scheme::find_scheme("admin"), corpus);
+    const model::Model<float>& model = trainer.model();
+    std::vector<std::int32_t> ids;
+    std::vector<std::int32_t> targets;
+    Batches(corpus.train, s.context, s.batch, s.seed ^ 0x64617461).fill(0, 0, ids, targets);
+    model::Pass<float> pass(model, {s.batch, s.context});
+    std::vector<double> branches;
+    std::vector<double> inputs;
+    model::Taps<float> taps;
+    const auto variance = [](const model::TapView<float>& view) {
+        double mean = 0;
+        double square = 0;
+        const auto count = static_cast<double>(view.rows * view.columns);
+        for (std::size_t k = 0; k < view.rows * view.columns; ++k) {
+            mean += static_cast<double>(view.data[k]) / count;
+            square += static_cast<double>(view.data[k]) * static_cast<double>(view.data[k]) / count;
+        }
+        return square - mean * mean;
+    };
+    for (const char* tap : {"blocks.*.attn.out", "blocks.*.ffn.out"}) {
+        taps.add(tap, [&](const model::TapView<float>& view) { branches.push_back(variance(view)); });
+    }
+    for (const char* tap : {"blocks.*.attn.in", "blocks.*.ffn.in"}) {
+        taps.add(tap, [&](const model::TapView<float>& view) { inputs.push_back(variance(view)); });
+    }
+    pass.forward(ids, taps);
+    double square = 1;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const float omega = *model.at(model.layout().blocks[i / 2].learned.at(i % 2));
+        EXPECT_NEAR(omega, std::sqrt(square), 1e-4) << i;
+        square = square * inputs[i] + branches[i];
+    }
+    EXPECT_GT(square, 1e-3);
+}
+
 TEST(Trainer, ValidatesOnWholeWindowsOfItsPart) {
     Corpus corpus = small_corpus(100);
     Settings s = small_settings();
@@ -137,15 +197,29 @@ TEST(Trainer, ValidatesOnWholeWindowsOfItsPart) {
 TEST(Divergence, OfTheLossIsASpikeWithItsStep) {
     const Corpus corpus = small_corpus();
     Settings s = small_settings();
-    s.rate = 30;
+    s.rate = 1;
+    s.warm_up = 30;
     s.clip = 0;
     s.spike = 0.5;
     s.steps = 200;
     const RunResult result = run(plan_of(s), corpus, nullptr, {});
     ASSERT_TRUE(result.summary.failure);
     EXPECT_TRUE(result.complete);
-    EXPECT_NE(result.summary.outcome, Outcome::done);
-    EXPECT_GT(result.summary.failure->step, 0U);
+    EXPECT_EQ(result.summary.outcome, Outcome::spike);
+    // The mean of the last eight losses is above the best such mean by half of log 4, and was not before.
+    std::vector<double> means;
+    for (std::size_t i = 7; i < result.lines.size(); ++i) {
+        double mean = 0;
+        for (std::size_t k = i - 7; k <= i; ++k) {
+            mean += result.lines[k].at("loss").get<double>() / 8;
+        }
+        means.push_back(mean);
+    }
+    double best = means.front();
+    for (std::size_t i = 0; i < means.size(); ++i) {
+        best = std::min(best, means[i]);
+        EXPECT_EQ(means[i] > best + 0.5 * std::log(4.0), i + 1 == means.size()) << i;
+    }
     EXPECT_EQ(result.lines.back().at("failure").at("step").get<std::size_t>(), result.summary.failure->step);
 }
 
