@@ -145,8 +145,6 @@ KNOWN = [
      "grad_head[k] += gains[v] * collected_[k];", "grad_head[k] += collected_[k];"),
     ("logit-gain-gradient-overwritten", "src/model/logit_scale.cpp",
      "grad_gains[v] += static_cast<Real>(sum);", "grad_gains[v] = static_cast<Real>(sum) * gains[v];"),
-    ("generated-without-logit-gains", "src/model/generate.cpp",
-     "logits_[v] *= gains[v];", ""),
     ("wiring-without-ffn-gains", "src/model/initialise.cpp",
      "        sizes.ffn_gains = true;\n", ""),
     ("wiring-without-logit-gains", "src/model/initialise.cpp",
