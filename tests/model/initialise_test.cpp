@@ -125,14 +125,14 @@ TEST(Initialise, GivesEveryNumberOfItsOwnAndTheSameForTheSameSeed) {
     EXPECT_FLOAT_EQ(first.at(layout.tokens)[7], static_cast<float>(0.02 * stream.normal(7)));
 }
 
-// A recipe may count blocks, from 1 as the equations do.
+// Block l of L is at the depth l/L, counted from 1, for a recipe as for an equation.
 TEST(Initialise, RecipesMayDependOnTheBlock) {
     const scheme::Recipe recipe = {
-        .initialisation = {.draw = {.deviation = "0.5"}, .gains = {{{scheme::Matrix::output}, "1/l"}}}};
+        .initialisation = {.draw = {.deviation = "0.5"}, .gains = {{{scheme::Matrix::output}, "depth"}}}};
     const auto model = initialised<double>(medium("pre-ln"), recipe, 5);
     for (std::size_t l = 0; l < 4; ++l) {
         const std::vector<double> drawn = outputs(model, model.layout().blocks[l].output.weight, 0, 64);
-        EXPECT_NEAR(deviation(drawn) * static_cast<double>(l + 1) / 0.5, 1, 0.08) << l;
+        EXPECT_NEAR(deviation(drawn) / (0.5 * static_cast<double>(l + 1) / 4), 1, 0.08) << l;
     }
 }
 

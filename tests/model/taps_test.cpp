@@ -10,6 +10,7 @@
 
 #include "../core/support.hpp"
 #include "core/safetensors.hpp"
+#include "model/finite.hpp"
 #include "model/pass.hpp"
 #include "model/recorder.hpp"
 #include "scheme/catalogue.hpp"
@@ -328,19 +329,16 @@ TEST(Document, SaysWhatAModelIs) {
 TEST(Recorder, AnInfiniteScoreIsNotFiniteButTheMaskIs) {
     Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
     a.attention_kind = attention::Kind::sigmoid;
-    for (const float factor : {1.0F, 1e30F}) {
+    for (const float size : {1.0F, 1e30F}) {
         Model<float> model = tiny_model<float>(a, 3);
         const Linear& qkv = model.layout().blocks[0].qkv[0];
-        float* const weights = model.parameters()->at(qkv.weight);
-        for (std::size_t k = 0; k < 2 * a.dim * a.dim; ++k) {  // queries and keys, stored [out, in]
-            weights[k] *= factor;
-        }
+        std::fill_n(model.parameters()->at(qkv.weight), 2 * a.dim * a.dim, 0.0F);  // queries and keys are their biases
+        std::fill_n(model.parameters()->at(qkv.bias), 2 * a.dim, size);
         Recorder recorder(a, tiny_ids.size(), parse_recorded("scores", a));
         Pass<float> pass(model, tiny_ids.size());
         pass.forward(tiny_ids, recorder.taps());
-        EXPECT_TRUE(
-            std::all_of(pass.readout().begin(), pass.readout().end(), [](float x) { return std::isfinite(x); }));
-        EXPECT_EQ(recorder.is_finite(), factor == 1);
+        EXPECT_TRUE(all_finite(pass.readout()));
+        EXPECT_EQ(recorder.is_finite(), size == 1);
     }
 }
 
