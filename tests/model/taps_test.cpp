@@ -10,7 +10,6 @@
 
 #include "../core/support.hpp"
 #include "core/safetensors.hpp"
-#include "model/finite.hpp"
 #include "model/pass.hpp"
 #include "model/recorder.hpp"
 #include "scheme/catalogue.hpp"
@@ -337,7 +336,6 @@ TEST(Recorder, AnInfiniteScoreIsNotFiniteButTheMaskIs) {
         Recorder recorder(a, tiny_ids.size(), parse_recorded("scores", a));
         Pass<float> pass(model, tiny_ids.size());
         pass.forward(tiny_ids, recorder.taps());
-        EXPECT_TRUE(all_finite(pass.readout()));
         EXPECT_EQ(recorder.is_finite(), size == 1);
     }
 }
