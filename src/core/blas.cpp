@@ -134,7 +134,7 @@ void checked_gemv(Product product, Transpose transpose, std::size_t rows, std::s
     const int n = as_int(columns, "columns");
     const int stride = leading(lda, columns, "lda");
     const std::size_t count = transpose == Transpose::yes ? columns : rows;
-    if (beta == Real{0}) {  // the library would keep a NaN of y
+    if (beta == Real{0}) {  // newer versions of the library keep a NaN of y
         std::fill_n(y, count, Real{0});
     }
     if (rows == 0 || columns == 0) {

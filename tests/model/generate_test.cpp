@@ -166,10 +166,13 @@ TEST(Generate, StartsAnewWhenCleared) {
     generator.take(tiny_ids);
     const std::vector<double> logits = generator.logits();
     generator.take(std::vector<std::int32_t>{5});
+    const std::vector<double> next = generator.logits();
     generator.clear();
     EXPECT_TRUE(generator.logits().empty());
     generator.take(tiny_ids);
     EXPECT_EQ(generator.logits(), logits);
+    generator.take(std::vector<std::int32_t>{5});
+    EXPECT_EQ(generator.logits(), next);
 }
 
 TEST(Generate, RefusesWhatItCannotRun) {

@@ -93,9 +93,16 @@ TEST(Sampling, TokensAreChosenAsOftenAsTheirProbabilitySays) {
         EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-14);
         constexpr std::size_t draws = 100000;
         std::vector<double> counts(p.size(), 0.0);
+        double equal = 0;  // neighbours
+        std::size_t before = p.size();
         for (std::size_t i = 0; i < draws; ++i) {
-            counts[static_cast<std::size_t>(*choose_token<float>(logits, sampling, 11, i))] += 1;
+            const auto token = static_cast<std::size_t>(*choose_token<float>(logits, sampling, 11, i));
+            counts[token] += 1;
+            equal += token == before ? 1 : 0;
+            before = token;
         }
+        const double chance = std::inner_product(p.begin(), p.end(), p.begin(), 0.0);
+        EXPECT_NEAR(equal / draws, chance, 0.01) << "one token does not depend on the one before";
         double chi_square = 0;
         for (std::size_t k = 0; k < p.size(); ++k) {
             const double expected = p[k] * draws;
@@ -157,7 +164,7 @@ TEST(Sample, WritesWhatChoosingFromWholePassesWrites) {
 // With 9 positions: 7 of the prompt and 2 more fill them; then the newest 4 take the place of all.
 TEST(Sample, AtTheLastPositionTheNewestHalfGoesOn) {
     const Model<float> model = roomy_model(9);
-    const SampleSettings settings{12, {0.0, 0}, 1, {}};
+    const SampleSettings settings{40, {0.0, 0}, 1, {}};
     SampleResult result;
     const auto got = written_by(model, settings, &result);
     std::vector<std::int32_t> context = tiny_ids;
@@ -172,19 +179,21 @@ TEST(Sample, AtTheLastPositionTheNewestHalfGoesOn) {
             ++forgotten;
         }
     }
-    EXPECT_EQ(got.size(), 12U);
-    EXPECT_EQ(result.forgotten, 2U);
-    EXPECT_EQ(forgotten, 2U);
+    EXPECT_EQ(got.size(), 40U);
+    EXPECT_EQ(result.forgotten, 7U);  // before tokens 3, 9, 15, .. 39 are taken; the last is not
+    EXPECT_EQ(forgotten, 7U);
     EXPECT_EQ(result.cut_prompt, 0U);
 }
 
 TEST(Sample, ALongPromptLosesItsBeginning) {
     const Model<float> model = roomy_model(4);
     SampleResult result;
-    const auto got = written_by(model, {1, {0.0, 0}, 1, {}}, &result);
     Generator<float> fresh(model);
     fresh.take(std::span(tiny_ids).last(4));
-    EXPECT_EQ(got.front(), *choose_token<float>(fresh.logits(), {0.0, 0}, 1, 0));
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const auto got = written_by(model, {1, {2.0, 0}, seed, {}}, &result);
+        EXPECT_EQ(got.front(), *choose_token<float>(fresh.logits(), {2.0, 0}, seed, 0));
+    }
     EXPECT_EQ(result.cut_prompt, 3U);
     EXPECT_TRUE(std::isnan(result.tokens_per_second()));
 }
