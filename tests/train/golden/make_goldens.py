@@ -24,7 +24,7 @@ STEPS = 20
 GOLDENS = {
     "pre-ln": ("pre-ln", 2, {}, {"clip": 4.3}),
     "post-ln": ("post-ln", 2, {}, {"accumulate": 2}),
-    "peri-ln": ("peri-ln", 2, {}, {"batch": 6, "clip": 0.2, "decay": 0.5}),
+    "peri-ln": ("peri-ln", 2, {}, {"batch": 70, "clip": 0.2, "decay": 0.5}),
     "ngpt": ("ngpt", 2, {}, {}),
     "mix-ln": ("mix-ln", 4, {}, {"rate": 0.004}),
     "sqrt-scaling": ("sqrt-scaling", 2, {}, {"seed": 7, "beta2": 0.99, "clip": 4}),
@@ -119,10 +119,11 @@ def record(before, training, watched):
     """Of step 1; `before` are the weights that it began with."""
     s, streams, layers = training.s, watched.streams, []
     names = {"attn.qkv": "qkv", "attn.out": "output", "ffn.in": "ffn_in", "ffn.out": "ffn_out"}
+    looked_at = max(1, 1024 // (s.context * s.heads))  # sequences whose attention is recorded
     # The first batch of a step that has several is watched; its gradient counts as that of a step of its own.
     gradient = [x.grad.norm().item() * training.recipe.accumulate for x in streams]
     for l in range(s.layers):
-        pattern, scores = watched.pattern[l][:4], watched.scores[l][:4]  # of four sequences, as observer.hpp says
+        pattern, scores = watched.pattern[l][:looked_at], watched.scores[l][:looked_at]
         row = moments(streams[l + 1])
         for k, name in enumerate(("attention", "ffn")):
             row[name + "_norm"] = length(watched.added[2 * l + k])
