@@ -183,7 +183,7 @@ TEST(Trainer, ValidatesOnWholeWindowsOfItsPart) {
     // 20 tokens: windows at 0 and 8, batch of at most 4.
     model::Pass<float> pass(trainer.model(), {1, 8});
     double expected = 0;
-    for (const std::size_t start : {0, 8}) {
+    for (const std::size_t start : {std::size_t{0}, std::size_t{8}}) {
         const std::vector<std::int32_t> ids(corpus.validation.begin() + static_cast<std::ptrdiff_t>(start),
                                             corpus.validation.begin() + static_cast<std::ptrdiff_t>(start + 8));
         const std::vector<std::int32_t> targets(corpus.validation.begin() + static_cast<std::ptrdiff_t>(start + 1),
