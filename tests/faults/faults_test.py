@@ -98,6 +98,7 @@ class Scenario:
     def __init__(self, name, arguments, target, resume=None, before=None, program=PROGRAM):
         self.name, self.arguments, self.target, self.resume, self.before = name, arguments, target, resume, before
         self.program = program
+        self.always = {}  # kind -> points that are never left to chance
         self.failures = []
 
     def fail(self, fault, what):
@@ -212,6 +213,7 @@ def scenarios(place):
     # Another run's folder is overwritten: what is left of it must never be taken for results of the new one.
     force = folder("force", "simulate", small)
     force.arguments.append("--force")
+    force.always = {"kill": range(1, 9)}  # while what the run before wrote is being deleted
     force.before = lambda: run(["simulate", "--scheme", "post-ln", *small[4:], "--seed", "7", "--out", str(force.target)])
     reproduce = folder("reproduce", "reproduce", ["--quick", "--only", "dynamics-initial-pre-ln", "--only",
                                                    "dynamics-table-pre-ln"])
@@ -252,7 +254,8 @@ def main():
                 total = counts[kind if kind in counts else "calls"]
                 points = range(1, total + 1)
                 if not EVERYWHERE and total > some:
-                    points = sorted(random.Random(f"{SEED} {scenario.name} {kind}").sample(points, some))
+                    points = random.Random(f"{SEED} {scenario.name} {kind}").sample(points, some)
+                    points = sorted({*points, *scenario.always.get(kind, [])})
                 elif kind in ("new", "malloc") and total > 2000:
                     # Thousands of small allocations in a row: every one of the first thousand, then every seventh.
                     points = [*range(1, 1001), *range(1001, total + 1, 7)]
