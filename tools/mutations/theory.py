@@ -108,7 +108,7 @@ BLIND = [
     ("flow-embedding-has-length-1", "src/theory/flow.cpp",
      "frame.from_plane({settings_.r0, 0})", "frame.from_plane({1, 0})"),
     ("time-to-every-cosine-is-the-first", "src/theory/prediction.cpp",
-     "or_null(run.times_to_cosine[i])", "or_null(run.times_to_cosine[0])"),
+     "or_null(run.times_to_cosine[i])", "or_null(run.times_to_cosine[0])", "cli"),
     ("limit-of-a-frozen-law-is-what-is-missing", "src/theory/law.cpp",
      "std::abs(u) > 0.5 ? -std::expm1(-u) : gamma;", "std::abs(u) > 0.5 ? std::exp(-u) : gamma;"),
     ("time-to-the-cosine-of-the-start-is-not-0", "src/theory/solve.cpp",
