@@ -12,6 +12,8 @@ const char* name(Isa isa) noexcept {
             return "plain";
         case Isa::avx2:
             return "avx2";
+        case Isa::avx512:
+            return "avx512";
     }
     return "unknown";
 }
@@ -21,7 +23,10 @@ Isa detect_isa() noexcept {
     // The compiler's check also asks the operating system whether it saves the wide registers.
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        return Isa::avx2;
+        const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                          __builtin_cpu_supports("avx512cd");
+        return wide ? Isa::avx512 : Isa::avx2;
     }
 #endif
     return Isa::plain;
@@ -35,13 +40,20 @@ Isa choose_isa(std::string_view request, Isa detected) {
         return Isa::plain;
     }
     if (request == "avx2") {
-        if (detected != Isa::avx2) {
+        if (detected == Isa::plain) {
             throw Error(ErrorKind::usage, "core.isa", "FLYBALL_ISA=avx2 on a CPU without AVX2 and FMA",
                         "an instruction set this CPU has", "unset FLYBALL_ISA or set it to plain");
         }
         return Isa::avx2;
     }
-    throw Error(ErrorKind::usage, "core.isa", "FLYBALL_ISA=" + flyball::quoted(request), "plain, avx2 or auto",
+    if (request == "avx512") {
+        if (detected != Isa::avx512) {
+            throw Error(ErrorKind::usage, "core.isa", "FLYBALL_ISA=avx512 on a CPU without AVX-512",
+                        "an instruction set this CPU has", "unset FLYBALL_ISA or set it to plain");
+        }
+        return Isa::avx512;
+    }
+    throw Error(ErrorKind::usage, "core.isa", "FLYBALL_ISA=" + flyball::quoted(request), "plain, avx2, avx512 or auto",
                 "unset FLYBALL_ISA to choose automatically");
 }
 

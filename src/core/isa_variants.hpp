@@ -1,8 +1,8 @@
 // The one place that picks among the variants of a table of kernels, one for each instruction set.
 //
-// A table is a struct of function pointers, filled by NAME_plain.cpp and NAME_avx2.cpp from the same NAME_body.inl.
-// Where a variant's file is compiled without its instructions (other architectures than x86-64), its table is the plain
-// one.
+// A table is a struct of function pointers, filled by NAME_plain.cpp, NAME_avx2.cpp and, where it pays,
+// NAME_avx512.cpp from the same NAME_body.inl. Where a variant's file is compiled without its instructions (other
+// architectures than x86-64), its table is the plain one.
 #pragma once
 
 #include "core/isa.hpp"
@@ -14,6 +14,7 @@ template <class Table>
 struct IsaVariants {
     const Table& plain;
     const Table& avx2;
+    const Table& avx512 = avx2;
 
     const Table& operator[](Isa isa) const {
         switch (isa) {
@@ -21,6 +22,8 @@ struct IsaVariants {
                 return plain;
             case Isa::avx2:
                 return avx2;
+            case Isa::avx512:
+                return avx512;
         }
         unreachable();
     }

@@ -82,7 +82,7 @@ void scores_of(const HeadsShape& shape, const Real* qkv, std::size_t head, const
     const std::size_t stride = shape.stride();
     product<Real>(Transpose::no, Transpose::yes, r.rows, r.columns, shape.head_dim,
                   static_cast<Real>(score_units(shape)), query_of(shape, qkv, head) + r.row * stride, stride,
-                  key_of(shape, qkv, head) + r.column * stride, stride, nullptr, scores, r.stride);
+                  key_of(shape, qkv, head) + r.column * stride, stride, {}, scores, r.stride);
 }
 
 // Kinds other than softmax, in double.
@@ -192,7 +192,6 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
     const std::size_t pieces = shape.heads * sequences * blocks;
     const std::size_t slots = shown ? shape.heads : pieces;
     parallel_slots(pieces, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
-        const BlasThreads one(1);
         thread_local std::vector<Real> weights;
         weights.resize(std::max(weights.size(), most_numbers(shape)));
         for (std::size_t i = begin; i < end; ++i) {
@@ -223,7 +222,7 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
                 drop(shape, sequence, head, r, weights.data(), weights.data());
             }
             product<Real>(Transpose::no, Transpose::no, r.rows, shape.head_dim, r.columns, Real{1}, weights.data(),
-                          r.stride, value_of(shape, from, head) + r.column * stride, stride, nullptr,
+                          r.stride, value_of(shape, from, head) + r.column * stride, stride, {},
                           out + (sequence * tokens + r.row) * out_stride + head * shape.head_dim, out_stride);
         }
     });
@@ -263,7 +262,6 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
     // One slot owns a key-value head of a sequence with all its queries: sums have one order.
     const std::size_t slots = sequences * shape.kv_heads;
     parallel_slots(slots, slots, [&](std::size_t slot, std::size_t, std::size_t) {
-        const BlasThreads one(1);
         thread_local std::vector<Real> room;
         const std::size_t numbers = most_numbers(shape);
         room.resize(std::max(room.size(), (shape.dropout.any() ? 3 : 2) * numbers));
@@ -293,18 +291,18 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
                 if (shape.dropout.any()) {
                     drop(shape, sequence, head, r, weights, used);
                 }
-                gemm(Transpose::yes, Transpose::no, r.columns, width, r.rows, Real{1}, used, r.stride, g, out_stride,
-                     Real{1}, grad_value + r.column * stride, stride);
-                gemm(Transpose::no, Transpose::yes, r.rows, r.columns, width, Real{1}, g, out_stride,
-                     value + r.column * stride, stride, Real{0}, grad, r.stride);
+                product<Real>(Transpose::yes, Transpose::no, r.columns, width, r.rows, Real{1}, used, r.stride, g,
+                              out_stride, {nullptr, true}, grad_value + r.column * stride, stride);
+                product<Real>(Transpose::no, Transpose::yes, r.rows, r.columns, width, Real{1}, g, out_stride,
+                              value + r.column * stride, stride, {}, grad, r.stride);
                 if (shape.dropout.any()) {
                     drop(shape, sequence, head, r, grad, grad);
                 }
                 const Real scale = weigh_reverse(shape, r, weights, grad);
-                gemm(Transpose::no, Transpose::no, r.rows, width, r.columns, scale, grad, r.stride,
-                     key + r.column * stride, stride, Real{0}, grad_query + row * stride, stride);
-                gemm(Transpose::yes, Transpose::no, r.columns, width, r.rows, scale, grad, r.stride,
-                     query + row * stride, stride, Real{1}, grad_key + r.column * stride, stride);
+                product<Real>(Transpose::no, Transpose::no, r.rows, width, r.columns, scale, grad, r.stride,
+                              key + r.column * stride, stride, {}, grad_query + row * stride, stride);
+                product<Real>(Transpose::yes, Transpose::no, r.columns, width, r.rows, scale, grad, r.stride,
+                              query + row * stride, stride, {nullptr, true}, grad_key + r.column * stride, stride);
             }
         }
     });

@@ -1,6 +1,9 @@
 #include "model/linear.hpp"
 
 #include <algorithm>
+#include <type_traits>
+
+#include "core/small_gemm.hpp"
 
 namespace flyball::model {
 
@@ -27,15 +30,23 @@ struct Cut {
 
 template <class Real>
 void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
-             const Real* a, std::size_t lda, const Real* b, std::size_t ldb, const Real* start, Real* c,
+             const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
              std::size_t ldc) {
-    for (std::size_t i = 0; i < m; ++i) {
-        if (start == nullptr) {
-            std::fill_n(c + i * ldc, n, Real{0});
-        } else {
-            std::copy_n(start, n, c + i * ldc);
+    if constexpr (std::is_same_v<Real, float>) {
+        static const SmallGemm kernel = small_gemm(active_isa());
+        if (kernel != nullptr) {
+            kernel({transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, start.row, start.add, c, ldc});
+            return;
         }
     }
+    for (std::size_t i = 0; !start.add && i < m; ++i) {
+        if (start.row == nullptr) {
+            std::fill_n(c + i * ldc, n, Real{0});
+        } else {
+            std::copy_n(start.row, n, c + i * ldc);
+        }
+    }
+    const BlasThreads one(1);
     gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, Real{1}, c, ldc);
 }
 
@@ -50,7 +61,6 @@ void run_tiles(Transpose transpose_a, Transpose transpose_b, std::size_t m, std:
     const Cut column_cut(n, small ? n : tile_columns);
     const std::size_t tiles = row_cut.count * column_cut.count;
     parallel_slots(tiles, tiles, [&](std::size_t, std::size_t begin, std::size_t end) {
-        const BlasThreads one(1);
         for (std::size_t t = begin; t < end; ++t) {
             // Columns outside: neighbours in time share a tile of B, which is the larger operand.
             const std::size_t i = t % row_cut.count;
@@ -63,13 +73,9 @@ void run_tiles(Transpose transpose_a, Transpose transpose_b, std::size_t m, std:
             const Real* const from_a = a + (transpose_a == Transpose::no ? tile.row * lda : tile.row);
             const Real* const from_b = b + (transpose_b == Transpose::no ? tile.column : tile.column * ldb);
             Real* const to = c + tile.row * ldc + tile.column;
-            if (start.add) {
-                gemm(transpose_a, transpose_b, tile.rows, tile.columns, k, alpha, from_a, lda, from_b, ldb, Real{1}, to,
-                     ldc);
-            } else {
-                product(transpose_a, transpose_b, tile.rows, tile.columns, k, alpha, from_a, lda, from_b, ldb,
-                        start.row == nullptr ? nullptr : start.row + tile.column, to, ldc);
-            }
+            const Start<Real> here{start.row == nullptr ? nullptr : start.row + tile.column, start.add};
+            product(transpose_a, transpose_b, tile.rows, tile.columns, k, alpha, from_a, lda, from_b, ldb, here, to,
+                    ldc);
             after(tile);
         }
     });
@@ -188,7 +194,7 @@ void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t ro
 }
 
 template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_t, float, const float*, std::size_t,
-                      const float*, std::size_t, const float*, float*, std::size_t);
+                      const float*, std::size_t, Start<float>, float*, std::size_t);
 template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, float, const float*, std::size_t,
                          const float*, std::size_t, Start<float>, float*, std::size_t, AfterTile);
 template void row_product(bool, std::size_t, std::size_t, const float*, const float*, const float*, float*, AfterTile);
@@ -197,7 +203,7 @@ template void linear(const Model<float>&, const Linear&, std::size_t, const floa
 template void linear_reverse(const Model<float>&, const Linear&, std::size_t, const float*, const float*, std::size_t,
                              float*, bool, Parameters<float>&);
 template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*, std::size_t,
-                      const double*, std::size_t, const double*, double*, std::size_t);
+                      const double*, std::size_t, Start<double>, double*, std::size_t);
 template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*,
                          std::size_t, const double*, std::size_t, Start<double>, double*, std::size_t, AfterTile);
 template void row_product(bool, std::size_t, std::size_t, const double*, const double*, const double*, double*,

@@ -2,7 +2,7 @@
 //
 //     y = x W' + b        grad_x = grad_y W        grad_W += grad_y' x        grad_b += sum of rows of grad_y
 //
-// Tiles depend on sizes alone and each is one single-threaded BLAS call: the same bits at any number of threads.
+// Tiles depend on sizes alone and each is one single-threaded product: the same bits at any number of threads.
 // One row (a token of a text that is being written) is a product of matrix and vector, cut by outputs.
 // Gradients of weights are cut by what is written, never by rows of x: one buffer however many threads, one order of
 // sums (docs/decisions/0017-batches.md has the measurement).
@@ -25,19 +25,19 @@ struct Tile {
 };
 using AfterTile = FunctionRef<void(const Tile&)>;
 
-// C = alpha op(A) op(B) + start in every row (null: 0). Writing the start first and adding the product is faster than
-// the library's own beta = 0, and brings the bias along.
-template <class Real>
-void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
-             const Real* a, std::size_t lda, const Real* b, std::size_t ldb, const Real* start, Real* c,
-             std::size_t ldc);
-
 // What a product is added to: a row for all rows (null: 0), or C itself.
 template <class Real>
 struct Start {
     const Real* row = nullptr;
     bool add = false;
 };
+
+// C = alpha op(A) op(B) + start, in the calling thread. Floats go to core/small_gemm.hpp where the CPU has it, all else
+// to BLAS: there, writing the start first and adding the product is faster than the library's own beta = 0.
+template <class Real>
+void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
+             const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
+             std::size_t ldc);
 
 // The same in tiles; `after` sees each tile of C while it is in cache.
 template <class Real>

@@ -70,7 +70,6 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t tiles = row_tiles * column_tiles;
     parallel_slots(tiles, tiles, [&](std::size_t slot, std::size_t, std::size_t) {
-        const BlasThreads one(1);
         thread_local std::vector<Real> logits;
         logits.resize(std::max(logits.size(), tile_rows * tile_columns));
         const std::size_t row = slot % row_tiles * tile_rows;
@@ -78,7 +77,7 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
         const std::size_t rows = std::min(tile_rows, tokens - row);
         const std::size_t columns = std::min(tile_columns, vocab - column);
         product<Real>(Transpose::no, Transpose::yes, rows, columns, dim, Real{1}, readout.data() + row * dim, dim,
-                      head + column * dim, dim, nullptr, logits.data(), columns);
+                      head + column * dim, dim, {}, logits.data(), columns);
         for (std::size_t i = 0; i < rows; ++i) {
             const Real* const values = logits.data() + i * columns;
             partial[(row + i) * column_tiles + column / tile_columns] = kernels.log_sum_exp(columns, values);

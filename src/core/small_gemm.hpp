@@ -1,0 +1,51 @@
+// Products of small matrices of floats, without the costs that a library has before it starts.
+//
+//     C (m x n) = alpha op(A) op(B) + start,    start: 0, one row for all rows, or C itself
+//
+// A training step of a small model is thousands of products with an inner length of 32 to 512. There OpenBLAS spends a
+// quarter of its time on packing both operands, and oneDNN some of it (docs/decisions/0025-small-products.md has the
+// measurement). Here B is packed into panels that the first-level cache holds, A is read where it is unless it is
+// transposed, and what the product is added to is never written first.
+//
+//     for each 256 of the inner length, 384 columns:   pack B
+//         for each 128 rows:                           pack A if transposed
+//             for each panel of B, each few rows:      a tile of C in registers
+//
+// Promises: single-threaded; the order of sums depends on sizes and the instruction set alone. NaN and infinity flow
+// through, and a factor of 0 does not hide them. Sizes may be 0.
+// Not here: doubles, and CPUs without AVX2 (there `available` is false): core/blas.hpp. The BLAS product is the
+// definition that tests compare with.
+#pragma once
+
+#include <cstddef>
+
+#include "core/blas.hpp"
+#include "core/isa.hpp"
+
+namespace flyball {
+
+struct SmallProduct {
+    Transpose transpose_a = Transpose::no;
+    Transpose transpose_b = Transpose::no;
+    std::size_t m = 0;
+    std::size_t n = 0;
+    std::size_t k = 0;
+    float alpha = 1;
+    const float* a = nullptr;  // leading dimensions as in blas.hpp
+    std::size_t lda = 0;
+    const float* b = nullptr;
+    std::size_t ldb = 0;
+    const float* start = nullptr;  // [n]; null: 0
+    bool add = false;              // to C instead
+    float* c = nullptr;
+    std::size_t ldc = 0;
+};
+
+// Null where the instruction set has none.
+using SmallGemm = void (*)(const SmallProduct&);
+SmallGemm small_gemm(Isa isa);
+
+extern const SmallGemm small_gemm_avx2;
+extern const SmallGemm small_gemm_avx512;
+
+}  // namespace flyball

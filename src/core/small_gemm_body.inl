@@ -1,0 +1,192 @@
+// Included by small_gemm_avx2.cpp and small_gemm_avx512.cpp, each inside a namespace of its own: everything has
+// internal linkage, so that no function compiled for one can be picked by the linker for the other. They define Vector,
+// broadcast, multiply_add, and the tile: tile_rows rows of tile_vectors vectors, which fill the registers.
+
+constexpr std::size_t lanes = sizeof(Vector) / sizeof(float);
+constexpr std::size_t tile_columns = tile_vectors * lanes;
+constexpr std::size_t inner = 256;    // of the inner length at a time: a panel of B is 16 or 32 kB
+constexpr std::size_t columns = 384;  // of B at a time: 384 kB
+constexpr std::size_t rows = 128;     // of A at a time: 128 kB
+
+struct Room {
+    alignas(64) float b[inner * (columns + tile_columns)];
+    alignas(64) float a[inner * (rows + tile_rows)];
+    alignas(64) float tile[tile_rows * tile_columns];
+};
+
+inline Vector load(const float* from) {
+    Vector vector;
+    __builtin_memcpy(&vector, from, sizeof(vector));
+    return vector;
+}
+inline void store(float* to, const Vector& vector) {
+    __builtin_memcpy(to, &vector, sizeof(vector));
+}
+
+// What a tile of C starts from.
+struct From {
+    const float* start;  // of the tile's first column, or null
+    bool add;
+};
+
+// c (tile_rows x tile_columns) = from + alpha sum_p a[i * step_i + p * step_p] b[p * tile_columns + j]
+void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t step_i, std::size_t step_p,
+                   const float* b, From from, float* c, std::size_t ldc) {
+    Vector sum[tile_rows][tile_vectors];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < tile_rows; ++i) {
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < tile_vectors; ++v) {
+            sum[i][v] = Vector{};
+        }
+    }
+    for (std::size_t p = 0; p < length; ++p) {
+        Vector right[tile_vectors];
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < tile_vectors; ++v) {
+            right[v] = load(b + p * tile_columns + v * lanes);
+        }
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < tile_rows; ++i) {
+            const Vector left = broadcast(a[i * step_i + p * step_p]);
+#pragma GCC unroll 2
+            for (std::size_t v = 0; v < tile_vectors; ++v) {
+                sum[i][v] = multiply_add(left, right[v], sum[i][v]);
+            }
+        }
+    }
+    const Vector factor = broadcast(alpha);
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < tile_rows; ++i) {
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < tile_vectors; ++v) {
+            float* const to = c + i * ldc + v * lanes;
+            const Vector before = from.add ? load(to) : from.start != nullptr ? load(from.start + v * lanes) : Vector{};
+            store(to, multiply_add(factor, sum[i][v], before));
+        }
+    }
+}
+
+// A tile at the edge: computed whole beside C, the part that exists is copied.
+void multiply_edge(std::size_t length, float alpha, const float* a, std::size_t step_i, std::size_t step_p,
+                   const float* b, From from, std::size_t count_rows, std::size_t count_columns, float* c,
+                   std::size_t ldc, float* tile) {
+    multiply_tile(length, alpha, a, step_i, step_p, b, {nullptr, false}, tile, tile_columns);
+    for (std::size_t i = 0; i < count_rows; ++i) {
+        for (std::size_t j = 0; j < count_columns; ++j) {
+            const float before = from.add ? c[i * ldc + j] : from.start != nullptr ? from.start[j] : 0.0F;
+            c[i * ldc + j] = before + tile[i * tile_columns + j];
+        }
+    }
+}
+
+// 8 x 8 numbers, transposed: unpack pairs, then pairs of pairs, then halves.
+inline void transpose_8(const float* from, std::size_t stride, float* to, std::size_t to_stride) {
+    __m256 r[8];
+    __m256 t[8];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < 8; ++i) {
+        r[i] = _mm256_loadu_ps(from + i * stride);
+    }
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 8; i += 2) {
+        t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < 8; i += 4) {
+        r[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
+        r[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xee);
+        r[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        r[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+    }
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 4; ++i) {
+        _mm256_storeu_ps(to + i * to_stride, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+        _mm256_storeu_ps(to + (i + 4) * to_stride, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+    }
+}
+
+// `length` x `count` numbers become panels [length][width], the last one filled up with zeros. `strided`: element
+// (p, j) is at from[p * stride + j], otherwise at from[j * stride + p].
+void pack(const float* from, std::size_t stride, bool strided, std::size_t length, std::size_t count, std::size_t width,
+          float* to) {
+    for (std::size_t first = 0; first < count; first += width, to += length * width) {
+        const std::size_t here = count - first < width ? count - first : width;
+        if (strided && here == width) {
+            for (std::size_t p = 0; p < length; ++p) {
+                __builtin_memcpy(to + p * width, from + p * stride + first, width * sizeof(float));
+            }
+            continue;
+        }
+        if (here < width) {
+            __builtin_memset(to, 0, length * width * sizeof(float));
+        }
+        std::size_t p = 0;
+        for (; !strided && p + 8 <= length; p += 8) {
+            std::size_t j = 0;
+            for (; j + 8 <= here; j += 8) {
+                transpose_8(from + (first + j) * stride + p, stride, to + p * width + j, width);
+            }
+            for (; j < here; ++j) {
+                for (std::size_t q = p; q < p + 8; ++q) {
+                    to[q * width + j] = from[(first + j) * stride + q];
+                }
+            }
+        }
+        for (; p < length; ++p) {
+            for (std::size_t j = 0; j < here; ++j) {
+                to[p * width + j] = strided ? from[p * stride + first + j] : from[(first + j) * stride + p];
+            }
+        }
+    }
+}
+
+// One block of the inner length and of columns: B is packed, A is not.
+void multiply_block(const SmallProduct& x, std::size_t p0, std::size_t length, std::size_t j0, std::size_t count,
+                    bool add, Room& room) {
+    const bool packed = x.transpose_a == Transpose::yes;
+    for (std::size_t i0 = 0; i0 < x.m; i0 += rows) {
+        const std::size_t here = x.m - i0 < rows ? x.m - i0 : rows;
+        const float* const a = packed ? x.a + p0 * x.lda + i0 : x.a + i0 * x.lda + p0;
+        // Rows that fill no tile are packed too: their tile reads zeros beside them.
+        const std::size_t whole = packed ? 0 : here / tile_rows * tile_rows;
+        if (whole < here) {
+            pack(packed ? a : a + whole * x.lda, x.lda, packed, length, here - whole, tile_rows, room.a);
+        }
+        for (std::size_t j = 0; j < count; j += tile_columns) {
+            const float* const b = room.b + j * length;
+            const std::size_t width = count - j < tile_columns ? count - j : tile_columns;
+            const From from{x.start == nullptr ? nullptr : x.start + j0 + j, add};
+            for (std::size_t i = 0; i < here; i += tile_rows) {
+                const std::size_t height = here - i < tile_rows ? here - i : tile_rows;
+                const bool in_place = i < whole;
+                const float* const left = in_place ? a + i * x.lda : room.a + (i - whole) * length;
+                const std::size_t step_i = in_place ? x.lda : 1;
+                const std::size_t step_p = in_place ? 1 : tile_rows;
+                float* const c = x.c + (i0 + i) * x.ldc + j0 + j;
+                if (height == tile_rows && width == tile_columns) {
+                    multiply_tile(length, x.alpha, left, step_i, step_p, b, from, c, x.ldc);
+                } else {
+                    multiply_edge(length, x.alpha, left, step_i, step_p, b, from, height, width, c, x.ldc, room.tile);
+                }
+            }
+        }
+    }
+}
+
+void multiply(const SmallProduct& x) {
+    static thread_local Room room;
+    const bool rows_of_b = x.transpose_b == Transpose::no;
+    for (std::size_t j0 = 0; j0 < x.n; j0 += columns) {
+        const std::size_t count = x.n - j0 < columns ? x.n - j0 : columns;
+        std::size_t p0 = 0;
+        do {  // once also for an inner length of 0
+            const std::size_t length = x.k - p0 < inner ? x.k - p0 : inner;
+            pack(rows_of_b ? x.b + p0 * x.ldb + j0 : x.b + j0 * x.ldb + p0, x.ldb, rows_of_b, length, count,
+                 tile_columns, room.b);
+            multiply_block(x, p0, length, j0, count, x.add || p0 > 0, room);
+            p0 += length;
+        } while (p0 < x.k);
+    }
+}
