@@ -2,9 +2,12 @@
 // namespace of their own: everything has internal linkage, so that no function compiled for AVX2 can be picked by the
 // linker for the baseline. For the same reason nothing here calls a template of the standard library.
 //
-// AVX2: 32 bytes and fused multiply-add. Elsewhere: 16 bytes, the natural vector of SSE2 and NEON, product then sum.
+// AVX-512: 64 bytes. AVX2: 32 bytes and fused multiply-add. Elsewhere: 16 bytes, the natural vector of SSE2 and NEON,
+// product then sum.
 
-#if defined(__AVX2__) && defined(__FMA__)
+#if defined(__AVX512F__)
+constexpr std::size_t lane_bytes = 64;
+#elif defined(__AVX2__) && defined(__FMA__)
 constexpr std::size_t lane_bytes = 32;
 #else
 constexpr std::size_t lane_bytes = 16;
@@ -38,7 +41,27 @@ template <class Real>
     __builtin_memcpy(to, &lanes, sizeof(lanes));
 }
 
-#if defined(__AVX2__) && defined(__FMA__)
+#if defined(__AVX512F__)
+[[gnu::always_inline]] inline Lanes<double> all(double x) {
+    return _mm512_set1_pd(x);
+}
+[[gnu::always_inline]] inline Lanes<float> all(float x) {
+    return _mm512_set1_ps(x);
+}
+[[gnu::always_inline]] inline Lanes<double> fma(Lanes<double> a, Lanes<double> b, Lanes<double> c) {
+    return _mm512_fmadd_pd(a, b, c);
+}
+[[gnu::always_inline]] inline Lanes<float> fma(Lanes<float> a, Lanes<float> b, Lanes<float> c) {
+    return _mm512_fmadd_ps(a, b, c);
+}
+// The larger of each lane; b where a lane is NaN.
+[[gnu::always_inline]] inline Lanes<double> larger(Lanes<double> a, Lanes<double> b) {
+    return _mm512_mask_max_pd(a, static_cast<__mmask8>(-1), a, b);  // GCC 12 warns about the plain one
+}
+[[gnu::always_inline]] inline Lanes<float> larger(Lanes<float> a, Lanes<float> b) {
+    return _mm512_mask_max_ps(a, static_cast<__mmask16>(-1), a, b);
+}
+#elif defined(__AVX2__) && defined(__FMA__)
 [[gnu::always_inline]] inline Lanes<double> all(double x) {
     return _mm256_set1_pd(x);
 }

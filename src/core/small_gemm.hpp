@@ -4,11 +4,11 @@
 //
 // A training step of a small model is thousands of products with an inner length of 32 to 512. There OpenBLAS spends a
 // quarter of its time on packing both operands, and oneDNN some of it (docs/decisions/0025-small-products.md has the
-// measurement). Here B is packed into panels that the first-level cache holds, A is read where it is unless it is
-// transposed, and what the product is added to is never written first.
+// measurement). Here B is packed into panels that the first-level cache holds, unless there are few rows of A to use
+// it; A is read where it is, unless its rows are far apart; and what the product is added to is never written first.
 //
 //     for each 256 of the inner length, 384 columns:   pack B
-//         for each 128 rows:                           pack A if transposed
+//         for each 128 rows:                           pack A if need be
 //             for each panel of B, each few rows:      a tile of C in registers
 //
 // Promises: single-threaded; the order of sums depends on sizes and the instruction set alone. NaN and infinity flow

@@ -7,6 +7,8 @@ constexpr std::size_t tile_columns = tile_vectors * lanes;
 constexpr std::size_t inner = 256;    // of the inner length at a time: a panel of B is 16 or 32 kB
 constexpr std::size_t columns = 384;  // of B at a time: 384 kB
 constexpr std::size_t rows = 128;     // of A at a time: 128 kB
+constexpr std::size_t few = 64;       // rows of A that B is not packed for
+constexpr std::size_t far = 512;      // rows of a transposed A farther apart than this are packed: a page for each
 
 struct Room {
     alignas(64) float b[inner * (columns + tile_columns)];
@@ -29,9 +31,9 @@ struct From {
     bool add;
 };
 
-// c (tile_rows x tile_columns) = from + alpha sum_p a[i * step_i + p * step_p] b[p * tile_columns + j]
+// c (tile_rows x tile_columns) = from + alpha sum_p a[i * step_i + p * step_p] b[p * step_b + j]
 void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t step_i, std::size_t step_p,
-                   const float* b, From from, float* c, std::size_t ldc) {
+                   const float* b, std::size_t step_b, From from, float* c, std::size_t ldc) {
     Vector sum[tile_rows][tile_vectors];
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < tile_rows; ++i) {
@@ -44,7 +46,7 @@ void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t 
         Vector right[tile_vectors];
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < tile_vectors; ++v) {
-            right[v] = load(b + p * tile_columns + v * lanes);
+            right[v] = load(b + p * step_b + v * lanes);
         }
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < tile_rows; ++i) {
@@ -69,9 +71,9 @@ void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t 
 
 // A tile at the edge: computed whole beside C, the part that exists is copied.
 void multiply_edge(std::size_t length, float alpha, const float* a, std::size_t step_i, std::size_t step_p,
-                   const float* b, From from, std::size_t count_rows, std::size_t count_columns, float* c,
-                   std::size_t ldc, float* tile) {
-    multiply_tile(length, alpha, a, step_i, step_p, b, {nullptr, false}, tile, tile_columns);
+                   const float* b, std::size_t step_b, From from, std::size_t count_rows, std::size_t count_columns,
+                   float* c, std::size_t ldc, float* tile) {
+    multiply_tile(length, alpha, a, step_i, step_p, b, step_b, {nullptr, false}, tile, tile_columns);
     for (std::size_t i = 0; i < count_rows; ++i) {
         for (std::size_t j = 0; j < count_columns; ++j) {
             const float before = from.add ? c[i * ldc + j] : from.start != nullptr ? from.start[j] : 0.0F;
@@ -142,33 +144,43 @@ void pack(const float* from, std::size_t stride, bool strided, std::size_t lengt
     }
 }
 
-// One block of the inner length and of columns: B is packed, A is not.
+// Where the panels of B are: packed, or in B itself.
+struct Panels {
+    const float* first;
+    std::size_t between;  // two panels
+    std::size_t step;     // two rows of a panel
+};
+
+// One block of the inner length and of columns.
 void multiply_block(const SmallProduct& x, std::size_t p0, std::size_t length, std::size_t j0, std::size_t count,
-                    bool add, Room& room) {
-    const bool packed = x.transpose_a == Transpose::yes;
+                    bool add, const Panels& panels, Room& room) {
+    const bool columns_of_a = x.transpose_a == Transpose::yes;
+    const std::size_t step_i = columns_of_a ? 1 : x.lda;
+    const std::size_t step_p = columns_of_a ? x.lda : 1;
     for (std::size_t i0 = 0; i0 < x.m; i0 += rows) {
         const std::size_t here = x.m - i0 < rows ? x.m - i0 : rows;
-        const float* const a = packed ? x.a + p0 * x.lda + i0 : x.a + i0 * x.lda + p0;
+        const float* const a = x.a + i0 * step_i + p0 * step_p;
         // Rows that fill no tile are packed too: their tile reads zeros beside them.
-        const std::size_t whole = packed ? 0 : here / tile_rows * tile_rows;
+        const std::size_t whole = columns_of_a && x.lda > far ? 0 : here / tile_rows * tile_rows;
         if (whole < here) {
-            pack(packed ? a : a + whole * x.lda, x.lda, packed, length, here - whole, tile_rows, room.a);
+            pack(a + whole * step_i, x.lda, columns_of_a, length, here - whole, tile_rows, room.a);
         }
         for (std::size_t j = 0; j < count; j += tile_columns) {
-            const float* const b = room.b + j * length;
+            const float* const b = panels.first + j / tile_columns * panels.between;
             const std::size_t width = count - j < tile_columns ? count - j : tile_columns;
             const From from{x.start == nullptr ? nullptr : x.start + j0 + j, add};
             for (std::size_t i = 0; i < here; i += tile_rows) {
                 const std::size_t height = here - i < tile_rows ? here - i : tile_rows;
                 const bool in_place = i < whole;
-                const float* const left = in_place ? a + i * x.lda : room.a + (i - whole) * length;
-                const std::size_t step_i = in_place ? x.lda : 1;
-                const std::size_t step_p = in_place ? 1 : tile_rows;
+                const float* const left = in_place ? a + i * step_i : room.a + (i - whole) * length;
+                const std::size_t di = in_place ? step_i : 1;
+                const std::size_t dp = in_place ? step_p : tile_rows;
                 float* const c = x.c + (i0 + i) * x.ldc + j0 + j;
                 if (height == tile_rows && width == tile_columns) {
-                    multiply_tile(length, x.alpha, left, step_i, step_p, b, from, c, x.ldc);
+                    multiply_tile(length, x.alpha, left, di, dp, b, panels.step, from, c, x.ldc);
                 } else {
-                    multiply_edge(length, x.alpha, left, step_i, step_p, b, from, height, width, c, x.ldc, room.tile);
+                    multiply_edge(length, x.alpha, left, di, dp, b, panels.step, from, height, width, c, x.ldc,
+                                  room.tile);
                 }
             }
         }
@@ -178,14 +190,19 @@ void multiply_block(const SmallProduct& x, std::size_t p0, std::size_t length, s
 void multiply(const SmallProduct& x) {
     static thread_local Room room;
     const bool rows_of_b = x.transpose_b == Transpose::no;
+    const bool in_place = rows_of_b && x.m <= few && x.n % tile_columns == 0;
     for (std::size_t j0 = 0; j0 < x.n; j0 += columns) {
         const std::size_t count = x.n - j0 < columns ? x.n - j0 : columns;
         std::size_t p0 = 0;
         do {  // once also for an inner length of 0
             const std::size_t length = x.k - p0 < inner ? x.k - p0 : inner;
-            pack(rows_of_b ? x.b + p0 * x.ldb + j0 : x.b + j0 * x.ldb + p0, x.ldb, rows_of_b, length, count,
-                 tile_columns, room.b);
-            multiply_block(x, p0, length, j0, count, x.add || p0 > 0, room);
+            const float* const b = rows_of_b ? x.b + p0 * x.ldb + j0 : x.b + j0 * x.ldb + p0;
+            Panels panels{b, tile_columns, x.ldb};
+            if (!in_place) {
+                pack(b, x.ldb, rows_of_b, length, count, tile_columns, room.b);
+                panels = {room.b, length * tile_columns, tile_columns};
+            }
+            multiply_block(x, p0, length, j0, count, x.add || p0 > 0, panels, room);
             p0 += length;
         } while (p0 < x.k);
     }

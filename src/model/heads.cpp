@@ -17,10 +17,13 @@ namespace {
 
 constexpr double log2_e = 1.4426950408889634074;
 
-// A block of scores should stay in the second-level cache.
+// A block of scores should stay in the second-level cache. Short sequences have smaller blocks: a block computes scores
+// up to its last row, half of its own square for nothing.
 std::size_t block_rows(std::size_t tokens) {
     constexpr std::size_t numbers = std::size_t{1} << 17;
-    return std::clamp<std::size_t>(numbers / std::max<std::size_t>(tokens, 1) / 16 * 16, 16, 128);
+    constexpr std::size_t short_sequence = 512;
+    const std::size_t most = tokens <= short_sequence ? 64 : 128;
+    return std::clamp<std::size_t>(numbers / std::max<std::size_t>(tokens, 1) / 16 * 16, 16, most);
 }
 
 // The part of the score matrix of a sequence that a block of rows may be non-zero in.

@@ -1,5 +1,5 @@
 // What a transformer does to numbers one by one or row by row, outside the matrix products and the equation: softmax,
-// activations, the loss. One source (layer_kernels_body.inl) compiled for the baseline and for AVX2.
+// activations, the loss. One source (layer_kernels_body.inl) compiled for the baseline, AVX2 and AVX-512.
 //
 // Errors are a few units in the last place of the largest term; NaN and infinity in a row of scores make the row NaN.
 #pragma once
@@ -29,6 +29,8 @@ struct LayerKernels {
     void (*gate)(Activation activation, std::size_t count, const Real* gate, const Real* up, Real* out);
     // out = act'(in)
     void (*slope)(Activation activation, std::size_t count, const Real* in, Real* out);
+    // out = act(in), and in becomes act'(in): what reverse mode needs of it
+    void (*activate_and_slope)(Activation activation, std::size_t count, Real* in, Real* out);
     // log sum e^row
     double (*log_sum_exp)(std::size_t count, const Real* row);
     // row_k becomes scale * e^(row_k - shift)
@@ -46,5 +48,7 @@ extern const LayerKernels<double> layer_kernels_plain_double;
 extern const LayerKernels<float> layer_kernels_plain_float;
 extern const LayerKernels<double> layer_kernels_avx2_double;
 extern const LayerKernels<float> layer_kernels_avx2_float;
+extern const LayerKernels<double> layer_kernels_avx512_double;
+extern const LayerKernels<float> layer_kernels_avx512_float;
 
 }  // namespace flyball::model

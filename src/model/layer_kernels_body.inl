@@ -1,5 +1,6 @@
-// Included by layer_kernels_plain.cpp and layer_kernels_avx2.cpp, each inside a namespace of its own: everything has
-// internal linkage, so that no function compiled for AVX2 can be picked by the linker for the baseline.
+// Included by layer_kernels_plain.cpp, layer_kernels_avx2.cpp and layer_kernels_avx512.cpp, each inside a namespace of
+// its own: everything has internal linkage, so that no function compiled for AVX2 can be picked by the linker for the
+// baseline.
 
 #include "attention/lanes.inl"
 
@@ -37,7 +38,7 @@ inline typename LanesOf<Real>::Bits differs(const Lanes<Real>& a, const Lanes<Re
 template <class Real>
 void softmax(std::size_t count, Real* row) {
     constexpr std::size_t W = lane_count<Real>;
-    constexpr int V = 4;
+    constexpr std::size_t V = row_padding / W < 4 ? row_padding / W : 4;  // vectors at a time
     using Bits = typename LanesOf<Real>::Bits;
     const Real infinity = static_cast<Real>(__builtin_inf());
     const std::size_t room = (count + row_padding - 1) / row_padding * row_padding;
@@ -45,7 +46,7 @@ void softmax(std::size_t count, Real* row) {
         row[k] = -infinity;
     }
     Lanes<Real> most[V];
-    for (int v = 0; v < V; ++v) {
+    for (std::size_t v = 0; v < V; ++v) {
         most[v] = all(-infinity);
     }
     Bits strange = {};  // lanes with a NaN
@@ -57,7 +58,10 @@ void softmax(std::size_t count, Real* row) {
             most[v] = larger(x, most[v]);
         }
     }
-    const Real maximum = largest_of<Real>(larger(larger(most[0], most[1]), larger(most[2], most[3])));
+    for (std::size_t v = 1; v < V; ++v) {
+        most[0] = larger(most[0], most[v]);
+    }
+    const Real maximum = largest_of<Real>(most[0]);
     bool is_strange = !(maximum < infinity && maximum > -infinity);
     for (std::size_t lane = 0; lane < W; ++lane) {
         is_strange = is_strange || strange[lane] != 0;
@@ -70,7 +74,7 @@ void softmax(std::size_t count, Real* row) {
     }
     const Lanes<Real> shift = all(maximum);
     Lanes<Real> total[V];
-    for (int v = 0; v < V; ++v) {
+    for (std::size_t v = 0; v < V; ++v) {
         total[v] = all(Real{0});
     }
     for (std::size_t k = 0; k < room; k += V * W) {
@@ -79,14 +83,19 @@ void softmax(std::size_t count, Real* row) {
         for (std::size_t v = 0; v < V; ++v) {
             e[v] = load<Real>(row + k + v * W) - shift;
         }
-        exp2_lanes<Real, V>(e);
+        exp2_lanes<Real, static_cast<int>(V)>(e);
 #pragma GCC unroll 4
         for (std::size_t v = 0; v < V; ++v) {
             store<Real>(row + k + v * W, e[v]);
             total[v] += e[v];
         }
     }
-    const Lanes<Real> inverse = all(1 / sum_of<Real>((total[0] + total[1]) + (total[2] + total[3])));
+    for (std::size_t width = V / 2; width > 0; width /= 2) {  // pairs, then pairs of pairs
+        for (std::size_t v = 0; v < width; ++v) {
+            total[v] = total[2 * v] + total[2 * v + 1];
+        }
+    }
+    const Lanes<Real> inverse = all(1 / sum_of<Real>(total[0]));
     for (std::size_t k = 0; k < room; k += W) {
         store<Real>(row + k, load<Real>(row + k) * inverse);
     }
@@ -211,6 +220,60 @@ void slope(Activation activation, std::size_t count, const Real* in, Real* out) 
     for_lanes<Real>(count, in, out, [activation](const Lanes<Real>& x) { return slope_at<Real>(activation, x); });
 }
 
+// Both from one exponential.
+template <class Real>
+inline Lanes<Real> activated_and_slope(Activation activation, Lanes<Real>& x) {
+    const Lanes<Real> one = all(Real{1});
+    const Lanes<Real> in = x;
+    switch (activation) {
+        case Activation::gelu: {
+            const Lanes<Real> below = normal_below<Real>(in);
+            const Lanes<Real> density =
+                all(static_cast<Real>(0.39894228040143267794)) * exp_of<Real>(in * in * all(static_cast<Real>(-0.5)));
+            x = fma(in, density, below);
+            return in * below;
+        }
+        case Activation::gelu_tanh: {
+            const Lanes<Real> s = logistic<Real>(twice_u<Real>(in));
+            const Lanes<Real> cubic = fma(in * in, all(static_cast<Real>(3 * 0.044715)), one);
+            const Lanes<Real> value = in * s;
+            x = fma(value * all(static_cast<Real>(1.5957691216057307117)) * cubic, one - s, s);
+            return value;
+        }
+        case Activation::silu: {
+            const Lanes<Real> s = logistic<Real>(in);
+            const Lanes<Real> value = in * s;
+            x = fma(value, one - s, s);
+            return value;
+        }
+        case Activation::relu:
+            x = slope_at<Real>(activation, in);
+            return activated<Real>(activation, in);
+    }
+    __builtin_unreachable();
+}
+
+template <class Real>
+void activate_and_slope(Activation activation, std::size_t count, Real* in, Real* out) {
+    constexpr std::size_t W = lane_count<Real>;
+    std::size_t i = 0;
+    for (; i + W <= count; i += W) {
+        Lanes<Real> x = load<Real>(in + i);
+        store<Real>(out + i, activated_and_slope<Real>(activation, x));
+        store<Real>(in + i, x);
+    }
+    if (i < count) {
+        Real rest[W] = {};
+        Real values[W];
+        __builtin_memcpy(rest, in + i, (count - i) * sizeof(Real));
+        Lanes<Real> x = load<Real>(rest);
+        store<Real>(values, activated_and_slope<Real>(activation, x));
+        store<Real>(rest, x);
+        __builtin_memcpy(out + i, values, (count - i) * sizeof(Real));
+        __builtin_memcpy(in + i, rest, (count - i) * sizeof(Real));
+    }
+}
+
 // ---- loss ----------------------------------------------------------------------------------------------------------
 
 // A NaN is an outcome that must not be lost: it decides the result.
@@ -259,5 +322,5 @@ void exponentials(std::size_t count, Real shift, Real scale, Real* row) {
 }
 
 template <class Real>
-constexpr LayerKernels<Real> table = {softmax<Real>, softmax_reverse<Real>, activate<Real>,    gate<Real>,
-                                      slope<Real>,   log_sum_exp<Real>,     exponentials<Real>};
+constexpr LayerKernels<Real> table = {softmax<Real>, softmax_reverse<Real>,    activate<Real>,    gate<Real>,
+                                      slope<Real>,   activate_and_slope<Real>, log_sum_exp<Real>, exponentials<Real>};

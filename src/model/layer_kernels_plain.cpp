@@ -17,11 +17,13 @@ const LayerKernels<float> layer_kernels_plain_float = table<float>;
 
 template <>
 const LayerKernels<double>& layer_kernels<double>(Isa isa) {
-    return IsaVariants<LayerKernels<double>>{layer_kernels_plain_double, layer_kernels_avx2_double}[isa];
+    return IsaVariants<LayerKernels<double>>{layer_kernels_plain_double, layer_kernels_avx2_double,
+                                             layer_kernels_avx512_double}[isa];
 }
 template <>
 const LayerKernels<float>& layer_kernels<float>(Isa isa) {
-    return IsaVariants<LayerKernels<float>>{layer_kernels_plain_float, layer_kernels_avx2_float}[isa];
+    return IsaVariants<LayerKernels<float>>{layer_kernels_plain_float, layer_kernels_avx2_float,
+                                            layer_kernels_avx512_float}[isa];
 }
 
 }  // namespace flyball::model

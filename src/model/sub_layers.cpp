@@ -126,6 +126,10 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
         linear(model_, part, rows_, in, room.hidden.data(), width, [&](const Tile& tile) {
             for (std::size_t i = tile.row; !a.gated && i < tile.row + tile.rows; ++i) {
                 const std::size_t at = i * width + tile.column;
+                if (keep && !scale.any()) {
+                    kernels.activate_and_slope(a.activation, tile.columns, room.hidden.data() + at, activated + at);
+                    continue;
+                }
                 const Real* from = room.hidden.data() + at;
                 if (scale.any()) {
                     scale.apply(tile.column, tile.columns, from, activated + at);
@@ -198,6 +202,12 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
         const Real* const g = grad_narrow_.data() + i * f;
         const Real* const pre = scale.row(room.hidden.data() + i * width);
         Real* const to = grad_wide_.data() + i * width;
+        if (!a.gated && !scale.any()) {  // slopes were kept
+            for (std::size_t k = 0; k < f; ++k) {
+                to[k] = pre[k] * g[k];
+            }
+            return;
+        }
         kernels.slope(a.activation, f, pre, to);
         if (!a.gated) {
             for (std::size_t k = 0; k < f; ++k) {

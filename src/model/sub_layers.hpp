@@ -21,7 +21,8 @@ struct CallRoom {
     std::vector<Real> qkv;        // [rows, qkv_width], after rotary positions and norms
     std::vector<Real> unnormed;   // qkv before norms inside attention, where there are any
     std::vector<Real> mixed;      // [rows, heads*head_dim]
-    std::vector<Real> hidden;     // [rows, inner_width], before the FFN's scale and activation
+    std::vector<Real> hidden;     // [rows, inner_width], before the FFN's scale and activation; where the
+                                  // FFN has neither scale nor gate, the activation's slope there instead
     std::vector<Real> activated;  // [rows, ffn_dim]
 };
 
