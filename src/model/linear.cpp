@@ -33,8 +33,10 @@ void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::s
              const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
              std::size_t ldc) {
     if constexpr (std::is_same_v<Real, float>) {
+        // Larger ones repay the library's packing; docs/decisions/0025-small-products.md has the measurement.
+        constexpr std::size_t most_work = std::size_t{1} << 24;
         static const SmallGemm kernel = small_gemm(active_isa());
-        if (kernel != nullptr) {
+        if (kernel != nullptr && m * n <= most_work / std::max<std::size_t>(k, 1)) {
             kernel({transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, start.row, start.add, c, ldc});
             return;
         }
@@ -147,7 +149,9 @@ void add_outer_products(std::size_t m, std::size_t n, std::size_t rows, const Re
                         std::size_t ldb, Real* c) {
     constexpr std::size_t strips = 4;
     constexpr std::size_t narrowest = 64;
-    const std::size_t target = std::clamp((m + strips - 1) / strips, narrowest, tile_rows);
+    // A group of a batch (batch_step.hpp) has few rows and one thread.
+    constexpr std::size_t few_rows = 512;
+    const std::size_t target = rows <= few_rows ? m : std::clamp((m + strips - 1) / strips, narrowest, tile_rows);
     run_tiles(
         Transpose::yes, Transpose::no, m, n, rows, Real{1}, a, lda, b, ldb, Start<Real>{nullptr, true}, c, n,
         [](const Tile&) {}, target);

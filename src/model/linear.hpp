@@ -32,8 +32,9 @@ struct Start {
     bool add = false;
 };
 
-// C = alpha op(A) op(B) + start, in the calling thread. Floats go to core/small_gemm.hpp where the CPU has it, all else
-// to BLAS: there, writing the start first and adding the product is faster than the library's own beta = 0.
+// C = alpha op(A) op(B) + start, in the calling thread. Small products of floats go to core/small_gemm.hpp where the
+// CPU has it, all else to BLAS: there, writing the start first and adding the product is faster than the library's own
+// beta = 0.
 template <class Real>
 void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
              const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,

@@ -151,8 +151,10 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     const Real* const head = scaled.rows();
     Real* const grad_head = sums.rows();
     const std::size_t block = std::min(rows_, rows_at_once(vocab));
-    std::vector<Real> logits(block * vocab);
-    std::vector<Real> grad_readout(rows_ * dim);
+    std::vector<Real>& logits = back_.logits;
+    std::vector<Real>& grad_readout = back_.readout;
+    logits.resize(block * vocab);
+    grad_readout.resize(rows_ * dim);
     std::vector<double> losses(rows_, 0.0);
     const double scale = count == 0 ? 0 : weight / static_cast<double>(count);
     const auto nothing = [](const Tile&) {};

@@ -203,7 +203,8 @@ void Pass<Real>::forward(std::span<const std::int32_t> ids, const Taps<Real>& ta
     check_streams(taps);
     ids_.assign(ids.begin(), ids.end());
     const std::size_t dim = architecture_.dim;
-    std::vector<Real> x0(rows_ * dim);
+    std::vector<Real> x0 = std::move(embedding_);  // fresh memory of this size costs page faults
+    x0.resize(rows_ * dim);
     embed(x0.data());
     if (architecture_.embedding_norm) {
         const std::vector<Real> before = x0;

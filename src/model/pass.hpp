@@ -130,6 +130,14 @@ class Pass {
     std::vector<std::unique_ptr<Tape>> tapes_;
     std::unique_ptr<scheme::ReverseStep<Real>> readout_tape_;
     std::vector<Real> readout_;
+    struct Back {  // memory of the way back, kept for the next one
+        std::vector<Real> logits;
+        std::vector<Real> readout;
+        std::vector<Real> embedding;
+        std::vector<std::vector<Real>> above;  // by stream
+        std::vector<std::vector<Real>> below;
+    };
+    Back back_;
 };
 
 // Targets of a language model: the id that follows, none for the last of each sequence. ids: [sequences, tokens].

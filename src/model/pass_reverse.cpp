@@ -93,9 +93,12 @@ void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients,
     const Layout& layout = model_.layout();
     const std::size_t numbers = rows_ * architecture_.dim;
     const std::size_t streams = kept_[0].size();
-    std::vector<Real> grad_embedding(numbers, Real{0});
-    std::vector<std::vector<Real>> above(streams, std::vector<Real>(numbers));
-    std::vector<std::vector<Real>> below = above;
+    std::vector<Real>& grad_embedding = back_.embedding;
+    std::vector<std::vector<Real>>& above = back_.above;
+    std::vector<std::vector<Real>>& below = back_.below;
+    grad_embedding.assign(numbers, Real{0});
+    above.resize(streams, std::vector<Real>(numbers));
+    below.resize(streams, std::vector<Real>(numbers));
     std::vector<std::vector<Real>> unused;  // where a block that is computed again writes its result
     if (keep_ == Keep::inputs) {
         unused = above;

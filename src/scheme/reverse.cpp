@@ -231,9 +231,10 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
             add_to(room_->call.data(), grad[index(call.in)]);
         }
         parallel_slots(rows_, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
-            std::vector<Real> scratch(3 * local_size);
-            std::vector<RowTarget<Real>> at;
-            std::vector<Real*> grad;
+            thread_local std::vector<Real> scratch;
+            thread_local std::vector<RowTarget<Real>> at;
+            thread_local std::vector<Real*> grad;
+            scratch.resize(std::max(scratch.size(), 3 * local_size));
             for (std::size_t row = begin; row < end; row += block) {
                 const std::size_t count = std::min(block, end - row);
                 machine.locate(row, streams_, embedding_, scratch.data(), block, at);

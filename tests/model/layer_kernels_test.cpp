@@ -19,7 +19,13 @@ class Kernels : public testing::Test {
   protected:
     static constexpr double bound = sizeof(Real) == 8 ? 4e-15 : 4e-7;
     std::vector<Isa> isas() const {
-        return detect_isa() == Isa::avx2 ? std::vector<Isa>{Isa::plain, Isa::avx2} : std::vector<Isa>{Isa::plain};
+        std::vector<Isa> found = {Isa::plain};
+        for (const Isa isa : {Isa::avx2, Isa::avx512}) {
+            if (detect_isa() >= isa) {
+                found.push_back(isa);
+            }
+        }
+        return found;
     }
     std::vector<Real> random(std::size_t count, double scale, std::uint64_t seed) const {
         std::vector<Real> values(count);
@@ -128,6 +134,9 @@ TYPED_TEST(Kernels, ActivationsAndTheirSlopesAreTheDefinitions) {
                 kernels.activate(activation, count, x.data(), value.data());
                 kernels.slope(activation, count, x.data(), slope.data());
                 kernels.gate(activation, count, x.data(), up.data(), gated.data());
+                std::vector<TypeParam> both = x;
+                std::vector<TypeParam> both_value(count);
+                kernels.activate_and_slope(activation, count, both.data(), both_value.data());
                 for (std::size_t i = 0; i < count; ++i) {
                     const auto at = static_cast<double>(x[i]);
                     const double expected = definition(activation, at);
@@ -141,6 +150,9 @@ TYPED_TEST(Kernels, ActivationsAndTheirSlopesAreTheDefinitions) {
                     EXPECT_NEAR(static_cast<double>(gated[i]), expected * static_cast<double>(up[i]),
                                 2 * this->bound * size * (1 + std::fabs(static_cast<double>(up[i]))));
                     EXPECT_NEAR(static_cast<double>(slope[i]), slope_expected, 4 * this->bound * size + 1e-10)
+                        << name(activation) << " at " << at;
+                    EXPECT_EQ(both_value[i], value[i]) << name(activation) << " at " << at;
+                    EXPECT_NEAR(static_cast<double>(both[i]), slope_expected, 4 * this->bound * size + 1e-10)
                         << name(activation) << " at " << at;
                 }
                 x[count / 2] = static_cast<TypeParam>(NAN);

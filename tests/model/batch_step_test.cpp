@@ -1,0 +1,105 @@
+// A training step in groups of sequences is the one of a pass over the whole batch, to rounding.
+#include "model/batch_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "../core/support.hpp"
+#include "core/random.hpp"
+#include "tiny.hpp"
+
+namespace flyball::model::test {
+namespace {
+
+std::vector<std::int32_t> some_ids(std::size_t count, std::size_t vocab) {
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < count; ++i) {
+        ids.push_back(static_cast<std::int32_t>(Random(41).bits(i) % vocab));
+    }
+    return ids;
+}
+
+// Thirteen sequences of 100 tokens: two slots of six and seven sequences.
+const Batch batch(13, 100);
+
+Architecture small() {
+    Architecture a = tiny_llama("x + dt*norm(f(norm(x))) | norm(x)");
+    a.positions = 100;
+    return a;
+}
+
+template <class Real>
+void expect_the_whole(const Dropout& dropout, std::vector<std::int32_t> targets, const std::vector<std::int32_t>& ids) {
+    const Model<Real> model = tiny_model<Real>(small(), 3);
+    Pass<Real> pass(model, batch, Keep::everything);
+    pass.dropout(dropout);
+    Parameters<Real> whole(model.layout());
+    pass.forward(ids);
+    const double loss = pass.loss_and_backward(targets, whole, 0.5);
+
+    BatchStep<Real> step(model, batch);
+    step.dropout(dropout);
+    Parameters<Real> parts(model.layout());
+    constexpr double rounding = sizeof(Real) == 8 ? 1e-12 : 1e-5;
+    EXPECT_NEAR(step.run(ids, targets, parts, 0.5), loss, rounding * loss);
+    double largest = 0;
+    for (const Real g : whole.all()) {
+        largest = std::max(largest, std::fabs(static_cast<double>(g)));
+    }
+    for (std::size_t i = 0; i < whole.all().size(); ++i) {
+        ASSERT_NEAR(static_cast<double>(parts.all()[i]), static_cast<double>(whole.all()[i]), rounding * largest) << i;
+    }
+    // Gradients are added to, and nothing is left from the step before.
+    Parameters<Real> twice = parts;
+    step.run(ids, targets, twice, 0.5);
+    for (std::size_t i = 0; i < whole.all().size(); ++i) {
+        ASSERT_NEAR(static_cast<double>(twice.all()[i]), 2 * static_cast<double>(parts.all()[i]), rounding * largest);
+    }
+}
+
+TEST(BatchStep, IsAPassOverTheWholeBatch) {
+    const std::vector<std::int32_t> ids = some_ids(batch.rows(), small().vocab);
+    const std::vector<std::int32_t> targets = next_tokens(ids, batch.sequences);
+    expect_the_whole<double>({}, targets, ids);
+    expect_the_whole<float>({}, targets, ids);
+}
+
+TEST(BatchStep, MasksOfDropoutAreThoseOfTheWholeBatch) {
+    const std::vector<std::int32_t> ids = some_ids(batch.rows(), small().vocab);
+    expect_the_whole<double>({0.3, 7}, next_tokens(ids, batch.sequences), ids);
+}
+
+TEST(BatchStep, EveryTokenWeighsTheSameWhereverItStands) {
+    const std::vector<std::int32_t> ids = some_ids(batch.rows(), small().vocab);
+    std::vector<std::int32_t> targets = next_tokens(ids, batch.sequences);
+    std::fill(targets.begin(), targets.begin() + 250, no_target);  // two sequences and a half
+    std::fill(targets.begin() + 900, targets.end() - 3, no_target);
+    expect_the_whole<double>({}, targets, ids);
+}
+
+TEST(BatchStep, TheCutDependsOnSizesAlone) {
+    const BatchCut small_batch(Batch(4, 16), 64);
+    EXPECT_EQ(small_batch.slots, 1U);
+    EXPECT_EQ(small_batch.group, 4U);
+    const BatchCut deep(Batch(32, 128), 64);
+    EXPECT_EQ(deep.slots, 8U);
+    EXPECT_EQ(deep.group, 4U);
+    const BatchCut wide(Batch(8, 256), 384);
+    EXPECT_EQ(wide.slots, 4U);
+    EXPECT_EQ(wide.group, 1U);
+    const BatchCut one(Batch(1, 4096), 64);
+    EXPECT_EQ(one.slots, 1U);
+    EXPECT_EQ(one.group, 1U);
+}
+
+TEST(BatchStep, RefusesAnotherNumberOfTokens) {
+    const Model<float> model = tiny_model<float>(small(), 3);
+    BatchStep<float> step(model, batch);
+    Parameters<float> gradients(model.layout());
+    const std::vector<std::int32_t> few(5, 1);
+    EXPECT_ERROR(step.run(few, few, gradients), "5 tokens and 5 targets, expected 1300 of each");
+}
+
+}  // namespace
+}  // namespace flyball::model::test
