@@ -4,7 +4,7 @@
 
 namespace flyball {
 
-SmallGemm small_gemm(Isa isa) {
+const SmallGemm* small_gemm(Isa isa) {
     switch (isa) {
         case Isa::plain:
             return nullptr;

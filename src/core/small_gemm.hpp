@@ -3,17 +3,18 @@
 //     C (m x n) = alpha op(A) op(B) + start,    start: 0, one row for all rows, or C itself
 //
 // A training step of a small model is thousands of products with an inner length of 32 to 512. There OpenBLAS spends a
-// quarter of its time on packing both operands, and oneDNN some of it (docs/decisions/0025-small-products.md has the
-// measurement). Here B is packed into panels that the first-level cache holds, unless there are few rows of A to use
-// it; A is read where it is, unless its rows are far apart; and what the product is added to is never written first.
+// quarter of its time on packing both operands, and oneDNN some of it (docs/decisions/0026-small-products.md has the
+// measurement). Here B is packed into panels that stream through the first-level cache, unless there are few rows of A
+// to use it; A is read where it is, unless its rows are far apart; and what the product is added to is never written
+// first.
 //
-//     for each 256 of the inner length, 384 columns:   pack B
-//         for each 128 rows:                           pack A if need be
-//             for each panel of B, each few rows:      a tile of C in registers
+//     for each 512 of the inner length, 384 columns:   pack B
+//         for each 256 rows:                           pack A if need be
+//             for each panel of B, each few rows:      a tile of C in registers; the next panel is fetched meanwhile
 //
 // Promises: single-threaded; the order of sums depends on sizes and the instruction set alone. NaN and infinity flow
 // through, and a factor of 0 does not hide them. Sizes may be 0.
-// Not here: doubles, and CPUs without AVX2 (there `available` is false): core/blas.hpp. The BLAS product is the
+// Not here: doubles, and CPUs without AVX2 (there the table is null): core/blas.hpp. The BLAS product is the
 // definition that tests compare with.
 #pragma once
 
@@ -41,11 +42,32 @@ struct SmallProduct {
     std::size_t ldc = 0;
 };
 
-// Null where the instruction set has none.
-using SmallGemm = void (*)(const SmallProduct&);
-SmallGemm small_gemm(Isa isa);
+// The right-hand operand of many products, packed once: the weights of a model during a training step. Only products
+// by the table that packed it may read it.
+struct PackedRight {
+    const float* panels = nullptr;  // as SmallGemm::pack left them
+    std::size_t columns = 0;        // of the whole operand
+    std::size_t first_column = 0;   // where op(B) of this product begins: a multiple of SmallGemm::panel_columns
+};
 
-extern const SmallGemm small_gemm_avx2;
-extern const SmallGemm small_gemm_avx512;
+struct SmallGemm {
+    std::size_t panel_columns = 0;
+    void (*multiply)(const SmallProduct& product) = nullptr;
+    // The same bits. B, its leading dimension and transposition are not looked at.
+    void (*multiply_packed)(const SmallProduct& product, const PackedRight& right) = nullptr;
+    // op(B) k x n into k * (n rounded up to panel_columns) numbers.
+    void (*pack)(Transpose transpose_b, std::size_t n, std::size_t k, const float* b, std::size_t ldb,
+                 float* panels) = nullptr;
+
+    std::size_t packed_size(std::size_t n, std::size_t k) const {
+        return k * ((n + panel_columns - 1) / panel_columns * panel_columns);
+    }
+};
+
+// Null where the instruction set has none.
+const SmallGemm* small_gemm(Isa isa);
+
+extern const SmallGemm* const small_gemm_avx2;
+extern const SmallGemm* const small_gemm_avx512;
 
 }  // namespace flyball

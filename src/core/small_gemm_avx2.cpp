@@ -22,9 +22,11 @@ inline Vector multiply_add(const Vector& a, const Vector& b, const Vector& c) {
 
 #include "core/small_gemm_body.inl"
 
+constexpr SmallGemm table = {tile_columns, multiply, multiply_packed, pack_right};
+
 }  // namespace
 
-const SmallGemm small_gemm_avx2 = multiply;
+const SmallGemm* const small_gemm_avx2 = &table;
 
 }  // namespace flyball
 
@@ -32,7 +34,7 @@ const SmallGemm small_gemm_avx2 = multiply;
 
 namespace flyball {
 
-const SmallGemm small_gemm_avx2 = nullptr;
+const SmallGemm* const small_gemm_avx2 = nullptr;
 
 }  // namespace flyball
 

@@ -22,9 +22,11 @@ inline Vector multiply_add(const Vector& a, const Vector& b, const Vector& c) {
 
 #include "core/small_gemm_body.inl"
 
+constexpr SmallGemm table = {tile_columns, multiply, multiply_packed, pack_right};
+
 }  // namespace
 
-const SmallGemm small_gemm_avx512 = multiply;
+const SmallGemm* const small_gemm_avx512 = &table;
 
 }  // namespace flyball
 
@@ -32,7 +34,7 @@ const SmallGemm small_gemm_avx512 = multiply;
 
 namespace flyball {
 
-const SmallGemm small_gemm_avx512 = nullptr;
+const SmallGemm* const small_gemm_avx512 = nullptr;
 
 }  // namespace flyball
 

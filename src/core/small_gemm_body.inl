@@ -4,11 +4,12 @@
 
 constexpr std::size_t lanes = sizeof(Vector) / sizeof(float);
 constexpr std::size_t tile_columns = tile_vectors * lanes;
-constexpr std::size_t inner = 256;    // of the inner length at a time: a panel of B is 16 or 32 kB
-constexpr std::size_t columns = 384;  // of B at a time: 384 kB
-constexpr std::size_t rows = 128;     // of A at a time: 128 kB
-constexpr std::size_t few = 64;       // rows of A that B is not packed for
-constexpr std::size_t far = 512;      // rows of a transposed A farther apart than this are packed: a page for each
+constexpr std::size_t inner = 512;      // of the inner length at a time: a panel of B is 32 or 64 kB
+constexpr std::size_t columns = 384;    // of B at a time: 768 kB
+constexpr std::size_t rows = 256;       // of A at a time: 512 kB
+constexpr std::size_t steps_ahead = 8;  // of the inner length: B is fetched into the first-level cache
+constexpr std::size_t few = 64;         // rows of A that B is not packed for
+constexpr std::size_t far = 512;        // rows of a transposed A farther apart than this are packed: a page for each
 
 struct Room {
     alignas(64) float b[inner * (columns + tile_columns)];
@@ -25,15 +26,34 @@ inline void store(float* to, const Vector& vector) {
     __builtin_memcpy(to, &vector, sizeof(vector));
 }
 
-// What a tile of C starts from.
+// Into the second-level cache (2) or the first (3). An address beyond the operand does no harm: nothing is read.
+template <int level>
+inline void fetch(const float* from) {
+    __builtin_prefetch(from, 0, level);
+}
+
+// What a tile of C starts from, element (i, j) at first[i * stride + j]: C itself, one row for all, or zeros.
 struct From {
-    const float* start;  // of the tile's first column, or null
-    bool add;
+    const float* first;
+    std::size_t stride;
+};
+alignas(64) constexpr float zeros[tile_columns] = {};
+
+// What later tiles will read, fetched while this one is computed: `step` numbers further at each step of the inner
+// length. Without it a product waits for a tenth of its time for weights that lie beyond the second-level cache.
+struct Ahead {
+    const float* first;
+    std::size_t step;
 };
 
-// c (tile_rows x tile_columns) = from + alpha sum_p a[i * step_i + p * step_p] b[p * step_b + j]
-void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t step_i, std::size_t step_p,
-                   const float* b, std::size_t step_b, From from, float* c, std::size_t ldc) {
+// How A lies in memory: `stride` between rows, the inner length side by side; or between steps of the inner length, the
+// rows side by side. Known when compiling, since addresses of eight rows would not fit into registers otherwise.
+enum class Left { by_row, by_column };
+
+// c (tile_rows x tile_columns) = from + alpha sum_p A[i, p] b[p * step_b + j]
+template <Left left_is>
+void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t stride, const float* b,
+                   std::size_t step_b, From from, float* c, std::size_t ldc, Ahead ahead) {
     Vector sum[tile_rows][tile_vectors];
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < tile_rows; ++i) {
@@ -42,7 +62,19 @@ void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t 
             sum[i][v] = Vector{};
         }
     }
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < tile_rows; ++i) {
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < tile_vectors; ++v) {
+            __builtin_prefetch(c + i * ldc + v * lanes, 1, 3);
+        }
+    }
     for (std::size_t p = 0; p < length; ++p) {
+        fetch<2>(ahead.first + p * ahead.step);
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < tile_vectors; ++v) {
+            fetch<3>(b + (p + steps_ahead) * step_b + v * lanes);
+        }
         Vector right[tile_vectors];
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < tile_vectors; ++v) {
@@ -50,7 +82,7 @@ void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t 
         }
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < tile_rows; ++i) {
-            const Vector left = broadcast(a[i * step_i + p * step_p]);
+            const Vector left = broadcast(left_is == Left::by_row ? a[i * stride + p] : a[p * stride + i]);
 #pragma GCC unroll 2
             for (std::size_t v = 0; v < tile_vectors; ++v) {
                 sum[i][v] = multiply_add(left, right[v], sum[i][v]);
@@ -63,21 +95,20 @@ void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t 
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < tile_vectors; ++v) {
             float* const to = c + i * ldc + v * lanes;
-            const Vector before = from.add ? load(to) : from.start != nullptr ? load(from.start + v * lanes) : Vector{};
-            store(to, multiply_add(factor, sum[i][v], before));
+            store(to, multiply_add(factor, sum[i][v], load(from.first + i * from.stride + v * lanes)));
         }
     }
 }
 
 // A tile at the edge: computed whole beside C, the part that exists is copied.
-void multiply_edge(std::size_t length, float alpha, const float* a, std::size_t step_i, std::size_t step_p,
-                   const float* b, std::size_t step_b, From from, std::size_t count_rows, std::size_t count_columns,
-                   float* c, std::size_t ldc, float* tile) {
-    multiply_tile(length, alpha, a, step_i, step_p, b, step_b, {nullptr, false}, tile, tile_columns);
+template <Left left_is>
+void multiply_edge(std::size_t length, float alpha, const float* a, std::size_t stride, const float* b,
+                   std::size_t step_b, From from, std::size_t count_rows, std::size_t count_columns, float* c,
+                   std::size_t ldc, float* tile) {
+    multiply_tile<left_is>(length, alpha, a, stride, b, step_b, {zeros, 0}, tile, tile_columns, {b, 0});
     for (std::size_t i = 0; i < count_rows; ++i) {
         for (std::size_t j = 0; j < count_columns; ++j) {
-            const float before = from.add ? c[i * ldc + j] : from.start != nullptr ? from.start[j] : 0.0F;
-            c[i * ldc + j] = before + tile[i * tile_columns + j];
+            c[i * ldc + j] = from.first[i * from.stride + j] + tile[i * tile_columns + j];
         }
     }
 }
@@ -144,6 +175,22 @@ void pack(const float* from, std::size_t stride, bool strided, std::size_t lengt
     }
 }
 
+Room& this_room() {
+    static thread_local Room room;
+    return room;
+}
+
+// body(p0, length) for each piece of the inner length; once also for a length of 0.
+template <class Body>
+void for_pieces(std::size_t k, const Body& body) {
+    std::size_t p0 = 0;
+    do {
+        const std::size_t length = k - p0 < inner ? k - p0 : inner;
+        body(p0, length);
+        p0 += length;
+    } while (p0 < k);
+}
+
 // Where the panels of B are: packed, or in B itself.
 struct Panels {
     const float* first;
@@ -165,37 +212,49 @@ void multiply_block(const SmallProduct& x, std::size_t p0, std::size_t length, s
         if (whole < here) {
             pack(a + whole * step_i, x.lda, columns_of_a, length, here - whole, tile_rows, room.a);
         }
+        // The tiles of a panel fetch the next one between them.
+        const std::size_t tiles = (here + tile_rows - 1) / tile_rows;
+        const std::size_t step = (tile_columns + tiles - 1) / tiles;
         for (std::size_t j = 0; j < count; j += tile_columns) {
             const float* const b = panels.first + j / tile_columns * panels.between;
             const std::size_t width = count - j < tile_columns ? count - j : tile_columns;
-            const From from{x.start == nullptr ? nullptr : x.start + j0 + j, add};
             for (std::size_t i = 0; i < here; i += tile_rows) {
                 const std::size_t height = here - i < tile_rows ? here - i : tile_rows;
-                const bool in_place = i < whole;
-                const float* const left = in_place ? a + i * step_i : room.a + (i - whole) * length;
-                const std::size_t di = in_place ? step_i : 1;
-                const std::size_t dp = in_place ? step_p : tile_rows;
+                const Ahead ahead{b + panels.between + i / tile_rows * length * step, step};
                 float* const c = x.c + (i0 + i) * x.ldc + j0 + j;
-                if (height == tile_rows && width == tile_columns) {
-                    multiply_tile(length, x.alpha, left, di, dp, b, panels.step, from, c, x.ldc);
+                const From from = add                  ? From{c, x.ldc}
+                                  : x.start != nullptr ? From{x.start + j0 + j, 0}
+                                                       : From{zeros, 0};
+                const bool packed = i >= whole;
+                const float* const left = packed ? room.a + (i - whole) * length : a + i * step_i;
+                const std::size_t stride = packed ? tile_rows : x.lda;
+                const bool by_row = !packed && !columns_of_a;
+                if (height < tile_rows || width < tile_columns) {
+                    (by_row ? multiply_edge<Left::by_row>
+                            : multiply_edge<Left::by_column>)(length, x.alpha, left, stride, b, panels.step, from,
+                                                              height, width, c, x.ldc, room.tile);
+                } else if (by_row) {
+                    multiply_tile<Left::by_row>(length, x.alpha, left, stride, b, panels.step, from, c, x.ldc, ahead);
                 } else {
-                    multiply_edge(length, x.alpha, left, di, dp, b, panels.step, from, height, width, c, x.ldc,
-                                  room.tile);
+                    multiply_tile<Left::by_column>(length, x.alpha, left, stride, b, panels.step, from, c, x.ldc,
+                                                   ahead);
                 }
             }
         }
     }
 }
 
+std::size_t rounded_up(std::size_t n) {
+    return (n + tile_columns - 1) / tile_columns * tile_columns;
+}
+
 void multiply(const SmallProduct& x) {
-    static thread_local Room room;
     const bool rows_of_b = x.transpose_b == Transpose::no;
     const bool in_place = rows_of_b && x.m <= few && x.n % tile_columns == 0;
+    Room& room = this_room();
     for (std::size_t j0 = 0; j0 < x.n; j0 += columns) {
         const std::size_t count = x.n - j0 < columns ? x.n - j0 : columns;
-        std::size_t p0 = 0;
-        do {  // once also for an inner length of 0
-            const std::size_t length = x.k - p0 < inner ? x.k - p0 : inner;
+        for_pieces(x.k, [&](std::size_t p0, std::size_t length) {
             const float* const b = rows_of_b ? x.b + p0 * x.ldb + j0 : x.b + j0 * x.ldb + p0;
             Panels panels{b, tile_columns, x.ldb};
             if (!in_place) {
@@ -203,7 +262,22 @@ void multiply(const SmallProduct& x) {
                 panels = {room.b, length * tile_columns, tile_columns};
             }
             multiply_block(x, p0, length, j0, count, x.add || p0 > 0, panels, room);
-            p0 += length;
-        } while (p0 < x.k);
+        });
     }
+}
+
+// Packed for all columns: piece by piece of the inner length, panel by panel in it.
+void pack_right(Transpose transpose_b, std::size_t n, std::size_t k, const float* b, std::size_t ldb, float* panels) {
+    const bool rows_of_b = transpose_b == Transpose::no;
+    for_pieces(k, [&](std::size_t p0, std::size_t length) {
+        pack(rows_of_b ? b + p0 * ldb : b + p0, ldb, rows_of_b, length, n, tile_columns, panels + p0 * rounded_up(n));
+    });
+}
+
+void multiply_packed(const SmallProduct& x, const PackedRight& right) {
+    Room& room = this_room();
+    for_pieces(x.k, [&](std::size_t p0, std::size_t length) {
+        const float* const first = right.panels + p0 * rounded_up(right.columns) + right.first_column * length;
+        multiply_block(x, p0, length, 0, x.n, x.add || p0 > 0, {first, length * tile_columns, tile_columns}, room);
+    });
 }

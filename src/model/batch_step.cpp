@@ -10,10 +10,10 @@ namespace flyball::model {
 
 namespace {
 
-constexpr std::size_t most_slots = 8;
-constexpr std::size_t rows_per_slot = 512;  // fewer, and adding up the gradients costs more than sharing gains
-constexpr std::size_t numbers_per_group = std::size_t{1} << 16;  // of a stream: 256 kB of floats
-constexpr std::size_t least_rows = 256;  // of a group: products of fewer rows spend their time on packing weights
+// A slot costs a gradient to empty and to add: with eight of them a fortieth of a step of a model of 48 x 64.
+constexpr std::size_t most_slots = 4;
+constexpr std::size_t rows_per_slot = 512;   // fewer, and adding up the gradients costs more than sharing gains
+constexpr std::size_t rows_per_group = 128;  // more, and a block's numbers leave the second-level cache
 
 std::size_t targets_in(std::span<const std::int32_t> targets) {
     return targets.size() - static_cast<std::size_t>(std::count(targets.begin(), targets.end(), no_target));
@@ -21,21 +21,22 @@ std::size_t targets_in(std::span<const std::int32_t> targets) {
 
 }  // namespace
 
-BatchCut::BatchCut(const Batch& batch, std::size_t dim) {
+BatchCut::BatchCut(const Batch& batch) {
     const std::size_t tokens = std::max<std::size_t>(batch.tokens, 1);
     slots = std::clamp<std::size_t>(batch.rows() / rows_per_slot, 1, most_slots);
     slots = std::min(slots, std::max<std::size_t>(batch.sequences, 1));
-    const std::size_t rows = std::max(least_rows, numbers_per_group / std::max<std::size_t>(dim, 1));
     const std::size_t in_a_slot = (batch.sequences + slots - 1) / slots;
     // One slot is one Pass, which has threads of its own.
-    group = slots == 1 ? batch.sequences : std::clamp<std::size_t>(rows / tokens, 1, in_a_slot);
+    group = slots == 1 ? batch.sequences : std::clamp<std::size_t>(rows_per_group / tokens, 1, in_a_slot);
 }
 
 template <class Real>
 BatchStep<Real>::BatchStep(const Model<Real>& model, Batch batch)
-    : model_(model), batch_(batch), cut_(batch, model.architecture().dim) {
+    : model_(model), batch_(batch), cut_(batch), packed_(model) {
     check_length(model.architecture(), batch.tokens);
-    sums_.assign(cut_.slots - 1, Parameters<Real>(model.layout()));
+    for (std::size_t slot = 1; slot < cut_.slots; ++slot) {
+        sums_.emplace_back(model.layout());
+    }
 }
 
 template <class Real>
@@ -59,6 +60,7 @@ typename BatchStep<Real>::Worker BatchStep<Real>::take(std::size_t sequences) {
     Worker fresh;
     fresh.sequences = sequences;
     fresh.pass = std::make_unique<Pass<Real>>(model_, Batch{sequences, batch_.tokens}, Keep::everything);
+    fresh.pass->packed(&packed_);
     return fresh;
 }
 
@@ -101,6 +103,7 @@ double BatchStep<Real>::run(std::span<const std::int32_t> ids, std::span<const s
                     std::to_string(ids.size()) + " tokens and " + std::to_string(targets.size()) + " targets",
                     std::to_string(batch_.rows()) + " of each");
     }
+    packed_.update();
     const std::size_t count = targets_in(targets);
     std::vector<double> losses(cut_.slots, 0.0);
     parallel_slots(batch_.sequences, cut_.slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {

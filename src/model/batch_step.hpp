@@ -9,7 +9,8 @@
 //
 // Promises: slots and groups depend on sizes alone, so the bits do not depend on the number of threads; they are not
 // those of one Pass over the batch, but equal to rounding. Dropout masks are those of one Pass over the batch. Memory:
-// a gradient for each slot but one, and the activations of a group for each thread: less than those of a batch.
+// a gradient for each slot but one, two numbers for each weight (packed_weights.hpp), and the activations of a group
+// for each thread: less than those of a batch.
 // Not here: taps and edits. Who wants to look uses a Pass.
 #pragma once
 
@@ -25,7 +26,7 @@ namespace flyball::model {
 
 // How a batch is cut.
 struct BatchCut {
-    BatchCut(const Batch& batch, std::size_t dim);
+    explicit BatchCut(const Batch& batch);
     std::size_t slots = 1;
     std::size_t group = 1;  // sequences, at most; the last of a slot may have fewer
 };
@@ -59,6 +60,7 @@ class BatchStep {
     Batch batch_;
     BatchCut cut_;
     Dropout dropout_;
+    PackedWeights<Real> packed_;
     std::mutex mutex_;
     std::vector<Worker> idle_;
     std::vector<Parameters<Real>> sums_;  // of every slot but the first

@@ -1,4 +1,5 @@
 #include "model/layout.hpp"
+#include "core/huge_pages.hpp"
 
 #include <fmt/format.h>
 
@@ -215,7 +216,9 @@ Layout make_layout(const Architecture& architecture, const scheme::Program& prog
 }
 
 template <class Real>
-Parameters<Real>::Parameters(const Layout& layout) : values_(layout.elements) {
+Parameters<Real>::Parameters(const Layout& layout) {
+    reserve_in_huge_pages(values_, layout.elements);
+    values_.resize(layout.elements);
     for (const ParameterSpec& spec : layout.parameters) {
         offsets_.push_back(spec.offset);
     }

@@ -13,11 +13,12 @@ constexpr std::size_t tile_rows = 256;
 constexpr std::size_t tile_columns = 768;
 constexpr std::size_t work_per_tile = std::size_t{1} << 18;  // below this, handing over costs more than the product
 
-// Pieces of nearly equal size; all but the last are multiples of 16, the width the BLAS kernels like.
+// Pieces of nearly equal size; all but the last are multiples of 32: whole panels of a packed matrix, and a width that
+// the BLAS kernels like.
 struct Cut {
     Cut(std::size_t size, std::size_t target) : total(size) {
         count = std::max<std::size_t>(1, (size + target - 1) / target);
-        piece = ((size + count - 1) / count + 15) / 16 * 16;
+        piece = ((size + count - 1) / count + 31) / 32 * 32;
         count = std::max<std::size_t>(1, (size + piece - 1) / piece);
     }
     std::size_t total;
@@ -33,11 +34,11 @@ void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::s
              const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
              std::size_t ldc) {
     if constexpr (std::is_same_v<Real, float>) {
-        // Larger ones repay the library's packing; docs/decisions/0025-small-products.md has the measurement.
+        // Larger ones repay the library's packing; docs/decisions/0026-small-products.md has the measurement.
         constexpr std::size_t most_work = std::size_t{1} << 24;
-        static const SmallGemm kernel = small_gemm(active_isa());
-        if (kernel != nullptr && m * n <= most_work / std::max<std::size_t>(k, 1)) {
-            kernel({transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, start.row, start.add, c, ldc});
+        static const SmallGemm* const kernels = small_gemm(active_isa());
+        if (kernels != nullptr && m * n <= most_work / std::max<std::size_t>(k, 1)) {
+            kernels->multiply({transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, start.row, start.add, c, ldc});
             return;
         }
     }
@@ -54,10 +55,10 @@ void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::s
 
 namespace {
 
-template <class Real>
-void run_tiles(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
-               const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
-               std::size_t ldc, AfterTile after, std::size_t rows_of_a_tile) {
+// body(tile) for each tile of C (m x n, inner length k).
+template <class Body>
+void for_tiles(std::size_t m, std::size_t n, std::size_t k, std::size_t rows_of_a_tile, AfterTile after,
+               const Body& body) {
     const bool small = m * n <= work_per_tile / std::max<std::size_t>(k, 1);
     const Cut row_cut(m, small ? m : rows_of_a_tile);
     const Cut column_cut(n, small ? n : tile_columns);
@@ -72,14 +73,41 @@ void run_tiles(Transpose transpose_a, Transpose transpose_b, std::size_t m, std:
             tile.rows = row_cut.begin(i + 1) - tile.row;
             tile.column = column_cut.begin(j);
             tile.columns = column_cut.begin(j + 1) - tile.column;
-            const Real* const from_a = a + (transpose_a == Transpose::no ? tile.row * lda : tile.row);
-            const Real* const from_b = b + (transpose_b == Transpose::no ? tile.column : tile.column * ldb);
-            Real* const to = c + tile.row * ldc + tile.column;
-            const Start<Real> here{start.row == nullptr ? nullptr : start.row + tile.column, start.add};
-            product(transpose_a, transpose_b, tile.rows, tile.columns, k, alpha, from_a, lda, from_b, ldb, here, to,
-                    ldc);
+            body(tile);
             after(tile);
         }
+    });
+}
+
+template <class Real>
+void run_tiles(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size_t n, std::size_t k, Real alpha,
+               const Real* a, std::size_t lda, const Real* b, std::size_t ldb, Start<Real> start, Real* c,
+               std::size_t ldc, AfterTile after, std::size_t rows_of_a_tile) {
+    for_tiles(m, n, k, rows_of_a_tile, after, [&](const Tile& tile) {
+        const Real* const from_a = a + (transpose_a == Transpose::no ? tile.row * lda : tile.row);
+        const Real* const from_b = b + (transpose_b == Transpose::no ? tile.column : tile.column * ldb);
+        Real* const to = c + tile.row * ldc + tile.column;
+        const Start<Real> here{start.row == nullptr ? nullptr : start.row + tile.column, start.add};
+        product(transpose_a, transpose_b, tile.rows, tile.columns, k, alpha, from_a, lda, from_b, ldb, here, to, ldc);
+    });
+}
+
+// C = A B + start for rows of A and a packed B.
+void run_packed_tiles(const SmallGemm& kernels, std::size_t m, std::size_t n, std::size_t k, const float* a,
+                      std::size_t lda, const PackedRight& right, Start<float> start, float* c, std::size_t ldc,
+                      AfterTile after) {
+    for_tiles(m, n, k, tile_rows, after, [&](const Tile& tile) {
+        SmallProduct x;
+        x.m = tile.rows;
+        x.n = tile.columns;
+        x.k = k;
+        x.a = a + tile.row * lda;
+        x.lda = lda;
+        x.start = start.row == nullptr ? nullptr : start.row + tile.column;
+        x.add = start.add;
+        x.c = c + tile.row * ldc + tile.column;
+        x.ldc = ldc;
+        kernels.multiply_packed(x, {right.panels, right.columns, tile.column});
     });
 }
 
@@ -123,21 +151,30 @@ void row_product(bool in_out, std::size_t out, std::size_t in, const Real* w, co
 
 template <class Real>
 void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
-            std::size_t y_stride, AfterTile after) {
+            std::size_t y_stride, AfterTile after, const PackedWeights<Real>* packed) {
     if (rows == 1) {
         row_product(part.in_out, part.out, part.in, model.at(part.weight), x, model.at(part.bias), y + part.offset,
                     after);
         return;
     }
+    const Start<Real> start{model.at(part.bias)};
+    if constexpr (std::is_same_v<Real, float>) {
+        if (packed != nullptr && packed->kernels() != nullptr) {
+            run_packed_tiles(*packed->kernels(), rows, part.out, part.in, x, part.in, packed->forward(part), start,
+                             y + part.offset, y_stride, after);
+            return;
+        }
+    }
     tiled_gemm(Transpose::no, part.in_out ? Transpose::no : Transpose::yes, rows, part.out, part.in, Real{1}, x,
-               part.in, model.at(part.weight), part.in_out ? part.out : part.in, Start<Real>{model.at(part.bias)},
-               y + part.offset, y_stride, after);
+               part.in, model.at(part.weight), part.in_out ? part.out : part.in, start, y + part.offset, y_stride,
+               after);
 }
 
 template <class Real>
 void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
-            std::size_t y_stride) {
-    linear(model, part, rows, x, y, y_stride, [](const Tile&) {});
+            std::size_t y_stride, const PackedWeights<Real>* packed) {
+    linear(
+        model, part, rows, x, y, y_stride, [](const Tile&) {}, packed);
 }
 
 namespace {
@@ -180,12 +217,23 @@ void add_rows(std::size_t rows, std::size_t columns, const Real* from, std::size
 
 template <class Real>
 void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, const Real* grad_y,
-                    std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients) {
+                    std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients,
+                    const PackedWeights<Real>* packed) {
     const auto nothing = [](const Tile&) {};
     const Real* const from = grad_y + part.offset;
-    tiled_gemm(Transpose::no, part.in_out ? Transpose::yes : Transpose::no, rows, part.in, part.out, Real{1}, from,
-               y_stride, model.at(part.weight), part.in_out ? part.out : part.in, Start<Real>{nullptr, add}, grad_x,
-               part.in, nothing);
+    bool done = false;
+    if constexpr (std::is_same_v<Real, float>) {
+        if (packed != nullptr && packed->kernels() != nullptr) {
+            run_packed_tiles(*packed->kernels(), rows, part.in, part.out, from, y_stride, packed->reverse(part),
+                             Start<Real>{nullptr, add}, grad_x, part.in, nothing);
+            done = true;
+        }
+    }
+    if (!done) {
+        tiled_gemm(Transpose::no, part.in_out ? Transpose::yes : Transpose::no, rows, part.in, part.out, Real{1}, from,
+                   y_stride, model.at(part.weight), part.in_out ? part.out : part.in, Start<Real>{nullptr, add}, grad_x,
+                   part.in, nothing);
+    }
     Real* const weight = gradients.at(part.weight);
     if (part.in_out) {
         add_outer_products(part.in, part.out, rows, x, part.in, from, y_stride, weight);
@@ -202,19 +250,23 @@ template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_
 template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, float, const float*, std::size_t,
                          const float*, std::size_t, Start<float>, float*, std::size_t, AfterTile);
 template void row_product(bool, std::size_t, std::size_t, const float*, const float*, const float*, float*, AfterTile);
-template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t, AfterTile);
-template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t);
+template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t, AfterTile,
+                     const PackedWeights<float>*);
+template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t,
+                     const PackedWeights<float>*);
 template void linear_reverse(const Model<float>&, const Linear&, std::size_t, const float*, const float*, std::size_t,
-                             float*, bool, Parameters<float>&);
+                             float*, bool, Parameters<float>&, const PackedWeights<float>*);
 template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*, std::size_t,
                       const double*, std::size_t, Start<double>, double*, std::size_t);
 template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*,
                          std::size_t, const double*, std::size_t, Start<double>, double*, std::size_t, AfterTile);
 template void row_product(bool, std::size_t, std::size_t, const double*, const double*, const double*, double*,
                           AfterTile);
-template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t, AfterTile);
-template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t);
+template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t, AfterTile,
+                     const PackedWeights<double>*);
+template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t,
+                     const PackedWeights<double>*);
 template void linear_reverse(const Model<double>&, const Linear&, std::size_t, const double*, const double*,
-                             std::size_t, double*, bool, Parameters<double>&);
+                             std::size_t, double*, bool, Parameters<double>&, const PackedWeights<double>*);
 
 }  // namespace flyball::model

@@ -14,6 +14,7 @@
 #include "core/parallel.hpp"
 #include "model/layout.hpp"
 #include "model/model.hpp"
+#include "model/packed_weights.hpp"
 
 namespace flyball::model {
 
@@ -51,18 +52,20 @@ template <class Real>
 void row_product(bool in_out, std::size_t out, std::size_t in, const Real* w, const Real* x, const Real* start, Real* y,
                  AfterTile after);
 
+// `packed`: the model's weights as they are now, packed, or null.
 // y: [rows, y_stride], its columns [part.offset, part.offset + part.out) are written. `after` gets tiles with columns
 // counted from part.offset, bias included.
 template <class Real>
 void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
-            std::size_t y_stride, AfterTile after);
+            std::size_t y_stride, AfterTile after, const PackedWeights<Real>* packed = nullptr);
 template <class Real>
 void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
-            std::size_t y_stride);
+            std::size_t y_stride, const PackedWeights<Real>* packed = nullptr);
 
 // grad_x: [rows, in], overwritten, or added to when `add`. Gradients of the parameters are added to.
 template <class Real>
 void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, const Real* grad_y,
-                    std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients);
+                    std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients,
+                    const PackedWeights<Real>* packed = nullptr);
 
 }  // namespace flyball::model

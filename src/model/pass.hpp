@@ -63,6 +63,9 @@ class Pass {
     // training wants none. backward() uses what forward() ran with.
     void dropout(const Dropout& dropout);
 
+    // From now on: the weights as they are, packed for the products; null undoes it. The same bits.
+    void packed(const PackedWeights<Real>* packed) { sub_layers_.packed(packed); }
+
     // ids: [sequences, tokens], each below the vocabulary's size; otherwise Error(input).
     void forward(std::span<const std::int32_t> ids, const Taps<Real>& taps = {});
 

@@ -36,12 +36,12 @@ void turn_all(const RopeTable<Real>& table, const Architecture& a, const Batch& 
 
 template <class Real>
 void queries_keys_values(const Model<Real>& model, std::size_t layer, const RopeTable<Real>& rope, const Batch& batch,
-                         std::size_t first, const Real* in, CallRoom<Real>& room) {
+                         std::size_t first, const Real* in, CallRoom<Real>& room, const PackedWeights<Real>* packed) {
     const std::size_t rows = batch.rows();
     const std::size_t width = model.architecture().qkv_width();
     room.qkv.resize(rows * width);
     for (const Linear& part : model.layout().blocks[layer].qkv) {
-        linear(model, part, rows, in, room.qkv.data(), width);
+        linear(model, part, rows, in, room.qkv.data(), width, packed);
     }
     norm_attention(model, layer, NormPlacement::before_positions, rows, room.qkv.data(), room.unnormed);
     turn_all(rope, model.architecture(), batch, first, room.qkv.data(), false);
@@ -97,7 +97,7 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     const BlockLayout& block = model_.layout().blocks[layer];
     const std::size_t width = a.qkv_width();
     room.mixed.resize(rows_ * a.query_width());
-    queries_keys_values(model_, layer, rope_, batch_, 0, in, room);
+    queries_keys_values(model_, layer, rope_, batch_, 0, in, room, packed_);
     const auto show = [&](Site site, std::size_t offset, std::size_t columns) {
         taps.show(site, layer, rows_, columns, room.qkv.data() + offset, width);
     };
@@ -105,7 +105,7 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     show(Site::key, a.query_width(), a.key_width());
     show(Site::value, a.query_width() + a.key_width(), a.key_width());
     attend(heads(layer, room.call), room.qkv.data(), room.mixed.data(), layer, taps);
-    linear(model_, block.output, rows_, room.mixed.data(), out, a.dim);
+    linear(model_, block.output, rows_, room.mixed.data(), out, a.dim, packed_);
 }
 
 template <class Real>
@@ -123,7 +123,7 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
         activated = room.activated.data();
     }
     for (const Linear& part : block.ffn_in) {
-        linear(model_, part, rows_, in, room.hidden.data(), width, [&](const Tile& tile) {
+        const auto activate = [&](const Tile& tile) {
             for (std::size_t i = tile.row; !a.gated && i < tile.row + tile.rows; ++i) {
                 const std::size_t at = i * width + tile.column;
                 if (keep && !scale.any()) {
@@ -137,7 +137,8 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
                 }
                 kernels.activate(a.activation, tile.columns, from, activated + at);
             }
-        });
+        };
+        linear(model_, part, rows_, in, room.hidden.data(), width, activate, packed_);
     }
     if (a.gated) {
         for_rows(rows_, width, [&](std::size_t i) {
@@ -145,7 +146,7 @@ void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real*
             kernels.gate(a.activation, a.ffn_dim, row, row + a.ffn_dim, activated + i * a.ffn_dim);
         });
     }
-    linear(model_, block.ffn_out, rows_, activated, out, a.dim);
+    linear(model_, block.ffn_out, rows_, activated, out, a.dim, packed_);
 }
 
 template <class Real>
@@ -171,7 +172,7 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
     grad_narrow_.resize(rows_ * std::max(a.query_width(), a.ffn_dim));
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
     linear_reverse(model_, block.output, rows_, room.mixed.data(), grad_out, a.dim, grad_narrow_.data(), false,
-                   gradients);
+                   gradients, packed_);
     attend_reverse(heads(layer, room.call), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
     norm_attention_reverse(model_, layer, NormPlacement::after_positions, rows_, room.unnormed, grad_wide_.data(),
                            gradients);
@@ -180,7 +181,7 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
                            gradients);
     bool add = false;
     for (const Linear& part : block.qkv) {
-        linear_reverse(model_, part, rows_, in, grad_wide_.data(), a.qkv_width(), grad_in, add, gradients);
+        linear_reverse(model_, part, rows_, in, grad_wide_.data(), a.qkv_width(), grad_in, add, gradients, packed_);
         add = true;
     }
 }
@@ -197,7 +198,7 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     grad_narrow_.resize(rows_ * std::max(a.query_width(), a.ffn_dim));
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
     linear_reverse(model_, block.ffn_out, rows_, room.activated.data(), grad_out, a.dim, grad_narrow_.data(), false,
-                   gradients);
+                   gradients, packed_);
     for_rows(rows_, width, [&](std::size_t i) {
         const Real* const g = grad_narrow_.data() + i * f;
         const Real* const pre = scale.row(room.hidden.data() + i * width);
@@ -225,15 +226,15 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     scale.reverse(rows_, room.hidden.data(), grad_wide_.data(), gradients);
     bool add = false;
     for (const Linear& part : block.ffn_in) {
-        linear_reverse(model_, part, rows_, in, grad_wide_.data(), width, grad_in, add, gradients);
+        linear_reverse(model_, part, rows_, in, grad_wide_.data(), width, grad_in, add, gradients, packed_);
         add = true;
     }
 }
 
 template void queries_keys_values(const Model<float>&, std::size_t, const RopeTable<float>&, const Batch&, std::size_t,
-                                  const float*, CallRoom<float>&);
+                                  const float*, CallRoom<float>&, const PackedWeights<float>*);
 template void queries_keys_values(const Model<double>&, std::size_t, const RopeTable<double>&, const Batch&,
-                                  std::size_t, const double*, CallRoom<double>&);
+                                  std::size_t, const double*, CallRoom<double>&, const PackedWeights<double>*);
 template class SubLayerRunner<float>;
 template class SubLayerRunner<double>;
 

@@ -8,6 +8,7 @@
 #include "model/dropout.hpp"
 #include "model/heads.hpp"
 #include "model/model.hpp"
+#include "model/packed_weights.hpp"
 #include "model/rope.hpp"
 #include "model/taps.hpp"
 #include "scheme/syntax.hpp"
@@ -30,7 +31,8 @@ struct CallRoom {
 // stands at position first + i.
 template <class Real>
 void queries_keys_values(const Model<Real>& model, std::size_t layer, const RopeTable<Real>& rope, const Batch& batch,
-                         std::size_t first, const Real* in, CallRoom<Real>& room);
+                         std::size_t first, const Real* in, CallRoom<Real>& room,
+                         const PackedWeights<Real>* packed = nullptr);
 
 template <class Real>
 class SubLayerRunner {
@@ -39,6 +41,9 @@ class SubLayerRunner {
 
     // From now on.
     void dropout(const Dropout& dropout) { dropout_ = dropout; }
+
+    // From now on: the model's weights as they are, packed; null undoes it.
+    void packed(const PackedWeights<Real>* packed) { packed_ = packed; }
 
     // in, out: [rows, dim]. `keep`: room will be needed by reverse().
     void forward(std::size_t layer, scheme::SubLayer sub_layer, const Real* in, Real* out, CallRoom<Real>& room,
@@ -63,6 +68,7 @@ class SubLayerRunner {
     std::size_t rows_;
     RopeTable<Real> rope_;
     Dropout dropout_;
+    const PackedWeights<Real>* packed_ = nullptr;
     std::vector<Real> grad_branch_;  // of the output of a sub-layer before dropout
     std::vector<Real> grad_wide_;    // of qkv or hidden
     std::vector<Real> grad_narrow_;  // of mixed or activated

@@ -43,8 +43,8 @@ void expect_product(Isa isa, bool ta, bool tb, std::size_t m, std::size_t n, std
     const std::vector<float> before = random(m * ldc + 1, 4);
     std::vector<float> c = before;
     const auto transposed = [](bool t) { return t ? Transpose::yes : Transpose::no; };
-    small_gemm(isa)({transposed(ta), transposed(tb), m, n, k, 0.75F, a.data(), lda, b.data(), ldb,
-                     begin == Begin::row ? row.data() : nullptr, begin == Begin::add, c.data(), ldc});
+    small_gemm(isa)->multiply({transposed(ta), transposed(tb), m, n, k, 0.75F, a.data(), lda, b.data(), ldb,
+                               begin == Begin::row ? row.data() : nullptr, begin == Begin::add, c.data(), ldc});
     const double bound = 4e-7 * (2 + std::sqrt(static_cast<double>(k)) * 4);
     for (std::size_t i = 0; i < m; ++i) {
         for (std::size_t j = 0; j < ldc; ++j) {
@@ -85,14 +85,52 @@ TEST(SmallGemm, FollowsTheDefinitionAtAwkwardSizes) {
     }
 }
 
+TEST(SmallGemm, APackedOperandGivesTheSameBitsFromAnyPanelOn) {
+    const std::size_t sizes[][3] = {{1, 1, 1}, {9, 33, 17}, {65, 96, 40}, {33, 200, 700}, {300, 64, 64}};
+    for (const Isa isa : isas()) {
+        const SmallGemm& kernels = *small_gemm(isa);
+        for (const auto& [m, n, k] : sizes) {
+            for (const bool tb : {false, true}) {
+                const std::size_t ldb = (tb ? k : n) + 2;
+                const std::vector<float> a = random(m * k, 1);
+                const std::vector<float> b = random((tb ? n : k) * ldb, 2);
+                const std::vector<float> row = random(n, 3);
+                std::vector<float> whole(m * n);
+                const Transpose transposed = tb ? Transpose::yes : Transpose::no;
+                kernels.multiply({Transpose::no, transposed, m, n, k, 1.0F, a.data(), k, b.data(), ldb, row.data(),
+                                  false, whole.data(), n});
+                std::vector<float> panels(kernels.packed_size(n, k), std::numeric_limits<float>::quiet_NaN());
+                kernels.pack(transposed, n, k, b.data(), ldb, panels.data());
+                for (std::size_t first = 0; first < n; first += kernels.panel_columns) {
+                    std::vector<float> part(m * n, 7.0F);
+                    SmallProduct x;
+                    x.m = m;
+                    x.n = n - first;
+                    x.k = k;
+                    x.a = a.data();
+                    x.lda = k;
+                    x.start = row.data() + first;
+                    x.c = part.data() + first;
+                    x.ldc = n;
+                    kernels.multiply_packed(x, {panels.data(), n, first});
+                    for (std::size_t i = 0; i < m * n; ++i) {
+                        ASSERT_EQ(part[i], i % n < first ? 7.0F : whole[i])
+                            << name(isa) << ' ' << m << 'x' << n << 'x' << k << " from " << first << " at " << i;
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST(SmallGemm, AnInnerLengthOfZeroLeavesTheStart) {
     for (const Isa isa : isas()) {
         std::vector<float> c(6, 5.0F);
         const std::vector<float> row = {1, 2, 3};
-        small_gemm(isa)({Transpose::no, Transpose::no, 2, 3, 0, 1.0F, row.data(), 0, row.data(), 3, row.data(), false,
-                         c.data(), 3});
+        small_gemm(isa)->multiply({Transpose::no, Transpose::no, 2, 3, 0, 1.0F, row.data(), 0, row.data(), 3,
+                                   row.data(), false, c.data(), 3});
         EXPECT_EQ(c, (std::vector<float>{1, 2, 3, 1, 2, 3}));
-        small_gemm(isa)(
+        small_gemm(isa)->multiply(
             {Transpose::no, Transpose::no, 0, 3, 1, 1.0F, row.data(), 1, row.data(), 3, nullptr, false, c.data(), 3});
         EXPECT_EQ(c, (std::vector<float>{1, 2, 3, 1, 2, 3}));
     }
@@ -104,7 +142,7 @@ TEST(SmallGemm, NotANumberReachesItsRowAndNoOther) {
         a[1 * 3 + 2] = std::numeric_limits<float>::quiet_NaN();
         const std::vector<float> b(3 * 5, 0.0F);
         std::vector<float> c(4 * 5, 9.0F);
-        small_gemm(isa)(
+        small_gemm(isa)->multiply(
             {Transpose::no, Transpose::no, 4, 5, 3, 1.0F, a.data(), 3, b.data(), 5, nullptr, false, c.data(), 5});
         for (std::size_t i = 0; i < c.size(); ++i) {
             EXPECT_EQ(std::isnan(c[i]), i / 5 == 1) << i;

@@ -79,18 +79,66 @@ TEST(BatchStep, EveryTokenWeighsTheSameWhereverItStands) {
 }
 
 TEST(BatchStep, TheCutDependsOnSizesAlone) {
-    const BatchCut small_batch(Batch(4, 16), 64);
+    const BatchCut small_batch(Batch(4, 16));
     EXPECT_EQ(small_batch.slots, 1U);
     EXPECT_EQ(small_batch.group, 4U);
-    const BatchCut deep(Batch(32, 128), 64);
-    EXPECT_EQ(deep.slots, 8U);
-    EXPECT_EQ(deep.group, 4U);
-    const BatchCut wide(Batch(8, 256), 384);
-    EXPECT_EQ(wide.slots, 4U);
-    EXPECT_EQ(wide.group, 1U);
-    const BatchCut one(Batch(1, 4096), 64);
+    const BatchCut deep(Batch(32, 128));
+    EXPECT_EQ(deep.slots, 4U);
+    EXPECT_EQ(deep.group, 1U);
+    const BatchCut short_ones(Batch(64, 32));
+    EXPECT_EQ(short_ones.slots, 4U);
+    EXPECT_EQ(short_ones.group, 4U);
+    const BatchCut one(Batch(1, 4096));
     EXPECT_EQ(one.slots, 1U);
     EXPECT_EQ(one.group, 1U);
+}
+
+TEST(BatchStep, FollowsTheWeightsWhenTheyChange) {
+    Model<float> model = tiny_model<float>(small(), 3);
+    const std::vector<std::int32_t> ids = some_ids(batch.rows(), small().vocab);
+    const std::vector<std::int32_t> targets = next_tokens(ids, batch.sequences);
+    BatchStep<float> step(model, batch);
+    Parameters<float> gradients(model.layout());
+    const double before = step.run(ids, targets, gradients);
+    for (const BlockLayout& block :
+         model.layout().blocks) {  // the output of every FFN, turned round and three times as large
+        const std::size_t count = block.ffn_out.in * block.ffn_out.out;
+        float* const weight = model.parameters()->at(block.ffn_out.weight);
+        for (std::size_t i = 0; i < count; ++i) {
+            weight[i] *= -3;
+        }
+    }
+    Pass<float> pass(model, batch);
+    pass.forward(ids);
+    const double expected = pass.loss(targets);
+    ASSERT_GT(std::fabs(expected - before), 1e-3);
+    EXPECT_NEAR(step.run(ids, targets, gradients), expected, 1e-5 * expected);
+}
+
+// Every matrix of a model lies somewhere else, and each has two packed forms: a pass that reads them gives the bits of
+// one that does not, forward and in reverse.
+TEST(PackedWeights, GiveTheSameBits) {
+    for (const bool llama : {false, true}) {
+        const Architecture a = llama ? small() : tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+        const Model<float> model = tiny_model<float>(a, 5);
+        const Batch few(2, std::min<std::size_t>(a.positions, 12));
+        const std::vector<std::int32_t> ids = some_ids(few.rows(), a.vocab);
+        const std::vector<std::int32_t> targets = next_tokens(ids, few.sequences);
+        PackedWeights<float> packed(model);
+        packed.update();
+        std::vector<float> gradients[2];
+        double losses[2];
+        for (const bool with : {false, true}) {
+            Pass<float> pass(model, few, Keep::everything);
+            pass.packed(with ? &packed : nullptr);
+            pass.forward(ids);
+            Parameters<float> sums(model.layout());
+            losses[with ? 1 : 0] = pass.loss_and_backward(targets, sums);
+            gradients[with ? 1 : 0] = sums.all();
+        }
+        EXPECT_EQ(losses[0], losses[1]);
+        EXPECT_EQ(gradients[0], gradients[1]);
+    }
 }
 
 TEST(BatchStep, RefusesAnotherNumberOfTokens) {

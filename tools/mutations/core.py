@@ -2,6 +2,15 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("packed-columns-always-from-the-first", "src/core/small_gemm_body.inl",
+     "right.panels + p0 * rounded_up(right.columns) + right.first_column * length",
+     "right.panels + p0 * rounded_up(right.columns)"),
+    ("packed-products-keep-their-last-piece", "src/core/small_gemm_body.inl",
+     "0, x.n, x.add || p0 > 0, {first", "0, x.n, x.add, {first"),
+    ("edges-forget-what-they-start-from", "src/core/small_gemm_body.inl",
+     "= from.first[i * from.stride + j] + tile[i * tile_columns + j]", "= tile[i * tile_columns + j]"),
+    ("small-products-without-their-factor", "src/core/small_gemm_body.inl",
+     "const Vector factor = broadcast(alpha);", "const Vector factor = broadcast(alpha > 0 ? 1.0F : -1.0F);"),
     ("unknown-cpus-keep-old-products", "src/core/blas_core.cpp",
      'avx512 ? "SkylakeX" : avx2 ? "Haswell" : ""', '""'),
     ("products-of-known-cpus-are-chosen-anew", "src/core/blas_core.cpp",

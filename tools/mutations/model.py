@@ -2,6 +2,10 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("weights-are-packed-once-for-all", "src/model/batch_step.cpp",
+     "    packed_.update();", "    static const bool packed = (packed_.update(), true);\n    (void)packed;"),
+    ("packed-reverse-is-forward", "src/model/packed_weights.hpp",
+     "return {at(part, 1), part.in, 0};", "return {at(part, 0), part.in, 0};"),
     ("saved-scores-are-zero-under-the-mask", "src/model/recorder.cpp",
      'architecture.heads, -std::numeric_limits<float>::infinity());', 'architecture.heads, 0);'),
     ("saved-branches-exchanged", "src/model/recorder.cpp",
@@ -315,7 +319,7 @@ BLIND = [
     ("gate-and-up-exchanged", "src/model/sub_layers.cpp",
      "row, row + a.ffn_dim, activated", "row + a.ffn_dim, row, activated"),
     ("linear-forgets-its-bias", "src/model/linear.cpp",
-     "Start<Real>{model.at(part.bias)}", "Start<Real>{}"),
+     "const Start<Real> start{model.at(part.bias)};", "const Start<Real> start{};"),
     ("yarn-ramp-ends-at-half-the-channels", "src/model/rope.cpp",
      "high = std::min(high, dims - 1);", "high = std::min(high, dims / 2 - 1);"),
     ("original-positions-inside-rope-scaling-win", "src/model/rope_config.cpp",
