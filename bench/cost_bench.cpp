@@ -68,7 +68,7 @@ void print_core_share(const std::string& kernel, const Shape& shape, Mask mask =
         double begin = processor_seconds();
         benchmark::DoNotOptimize(bench::multiply_add_chains<Real>(rounds));
         const double operations =
-            2.0 * bench::peak_chains * (bench::peak_bytes / sizeof(Real)) * static_cast<double>(rounds);
+            2.0 * bench::peak_chains * static_cast<double>(bench::peak_bytes() / sizeof(Real) * rounds);
         peak = std::max(peak, operations / (processor_seconds() - begin));
         begin = processor_seconds();
         attention(z.data(), out.data());
