@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
@@ -82,13 +83,14 @@ class Overriding {
         : settings_(settings), recipe_(recipe), model_(model), a_(model.architecture()) {}
 
     void apply() {
+        std::map<Matrix, std::string> deviations;  // of what is named twice the last counts
         for (const Override& one : overrides_of(settings_)) {
             const auto& keys = matrix_keys();
             const auto matrices =
                 std::find_if(keys.begin(), keys.end(), [&](const MatrixKey& key) { return key.name == one.key; });
             if (matrices != keys.end()) {
                 for (const Matrix matrix : matrices->matrices) {
-                    set_deviation(matrix, one.expression);
+                    deviations[matrix] = one.expression;
                 }
             } else if (one.key == "gains") {
                 set_gains(one.expression, 0);
@@ -101,6 +103,9 @@ class Overriding {
             } else {
                 fail_key(one.key);
             }
+        }
+        for (const auto& [matrix, expression] : deviations) {
+            set_deviation(matrix, expression);
         }
     }
 

@@ -51,6 +51,22 @@ TEST(Init, ReplacesTheDeviationOfOneMatrixAndOfNoOther) {
     EXPECT_NEAR(ffn(changed, 1), 0.04, 0.002);
 }
 
+TEST(Init, OfAMatrixThatIsNamedTwiceIsTheLast) {
+    const Initial changed = started("matrices=0.05,output=0.01,gains=3,gain.1=2");
+    const model::BlockLayout& block = changed.model.layout().blocks[1];
+    EXPECT_NEAR(deviation(changed.model.at(block.output.weight), 64UL * 64), 0.01, 0.0005);
+    EXPECT_NEAR(deviation(changed.model.at(block.ffn_out.weight), 4UL * 64 * 64), 0.05, 0.002);
+    std::vector<float> gains;
+    for (const model::NormPlace& place : block.norms) {
+        if (place.gain != model::absent) {
+            gains.push_back(*changed.model.at(place.gain));
+        }
+    }
+    EXPECT_EQ(gains, (std::vector<float>{2, 3}));
+    const Initial all = started("output=0.01,matrices=0.05");
+    EXPECT_NEAR(deviation(all.model.at(block.output.weight), 64UL * 64), 0.05, 0.002);
+}
+
 TEST(Init, OfTheEmbeddingCountsForPositionsToo) {
     const Initial changed = started("embedding=1");
     EXPECT_NEAR(deviation(changed.model.at(changed.model.layout().tokens), 6400), 1, 0.05);
