@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "core/error.hpp"
+#include "model/save.hpp"
 #include "train/small.hpp"
 
 namespace flyball::train {
@@ -81,6 +83,19 @@ TEST(Init, OfResidualMatricesIsOfOutputAndFfnOut) {
     EXPECT_NEAR(deviation(changed.model.at(block.ffn_in[0].weight), 4 * 64 * 64), 0.02, 0.001);
 }
 
+TEST(Init, OfAGatedFfnIsOfGateAndUp) {
+    Settings s = wide();
+    s.ffn_kind = Ffn::swiglu;
+    s.ffn = 128;
+    const Initial changed = started("ffn-in=0.5", "pre-ln", s);
+    const std::vector<model::Linear>& parts = changed.model.layout().blocks[1].ffn_in;
+    ASSERT_EQ(parts.size(), 1U);
+    ASSERT_FALSE(parts[0].in_out);
+    const float* const both = changed.model.at(parts[0].weight);
+    EXPECT_NEAR(deviation(both, 128UL * 64), 0.5, 0.02);
+    EXPECT_NEAR(deviation(both + 128UL * 64, 128UL * 64), 0.5, 0.02);
+}
+
 TEST(Init, OfPeriLnsOuterGainsIsTheControlOfASmallStep) {
     const Initial changed = started("gain.2=0.1,gain.4=0.1", "peri-ln");
     std::vector<model::NormPlace> norms;  // those that the block evaluates, in order
@@ -108,6 +123,29 @@ TEST(Init, ThatMeansNothingIsRefused) {
     Settings s = wide();
     s.untied = true;
     EXPECT_NO_THROW(started("head=1", "pre-ln", s));
+}
+
+// Pre-LN: two tables, twelve parameters in each of two blocks, a norm at the end. Peri-LN: two norms more in each
+// block.
+TEST(From, SaysHowManyParametersWereTakenStartAnewAndHaveNoPlace) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "flyball-from";
+    const auto note = [&](const char* before, const char* after) {
+        std::filesystem::create_directories(folder);
+        Settings s = wide();
+        model::save_model(started("", before, s).model, folder);
+        s.from = folder.string();
+        const Initial initial = initial_model(s, scheme::find_scheme(after), 100);
+        std::filesystem::remove_all(folder);
+        return initial.notes.empty() ? "" : initial.notes.front();
+    };
+    EXPECT_EQ(note("pre-ln", "pre-ln"), "");
+    const std::string added = note("pre-ln", "peri-ln");
+    EXPECT_EQ(added.rfind("28 of 36 parameters were taken from ", 0), 0U) << added;
+    EXPECT_NE(added.find("; 8 start anew ("), std::string::npos) << added;
+    EXPECT_EQ(added.find("no place"), std::string::npos) << added;
+    const std::string removed = note("peri-ln", "pre-ln");
+    EXPECT_EQ(removed.rfind("28 of 28 parameters were taken from ", 0), 0U) << removed;
+    EXPECT_TRUE(removed.ends_with("; 8 of the old ones have no place.")) << removed;
 }
 
 TEST(Architecture, OfGptAndLlamaHaveTheBiasesOfThosePublished) {
