@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "model/pass.hpp"
+#include "model/save.hpp"
 #include "scheme/own_equation.hpp"
 #include "train/events.hpp"
 #include "train/small.hpp"
@@ -67,6 +68,9 @@ TEST_F(RunTest, InterruptedAndTakenUpEndsWithTheSameBits) {
     EXPECT_EQ(rest.summary.validation_loss, whole.summary.validation_loss);
     EXPECT_EQ(read_text_file(folder_ / "whole" / "model.safetensors", 1U << 24U),
               read_text_file(folder_ / "parts" / "model.safetensors", 1U << 24U));
+    // TensorBoard's file differs in times and speeds, which have eight and four bytes whatever they are.
+    EXPECT_EQ(std::filesystem::file_size(folder_ / "whole" / event_file_name),
+              std::filesystem::file_size(folder_ / "parts" / event_file_name));
 }
 
 TEST_F(RunTest, LinesBeyondTheRestartPointAreCut) {
@@ -102,6 +106,41 @@ TEST_F(RunTest, OfAnotherSettingIsNotTakenUp) {
     EXPECT_THROW(RunFolder(folder_ / "run", FolderUse::resume, plan(), text, ""), Error);
 }
 
+// The run had ended, and was killed before its folder said so.
+TEST_F(RunTest, ThatHadDivergedIsNotGoneOnWith) {
+    RunPlan wild{"pre-ln-1", test::small_settings(), scheme::find_scheme("pre-ln")};
+    wild.settings.rate = 3;
+    wild.settings.warm_up = 0;
+    wild.settings.clip = 0;
+    wild.settings.spike = 0.01;
+    const auto run_without_end = [&](FolderUse use) {
+        RunFolder folder(folder_, use, wild, corpus_, "flyball train --resume");
+        return run(wild, corpus_, &folder, {});
+    };
+    const RunResult first = run_without_end(FolderUse::fresh);
+    ASSERT_EQ(first.summary.outcome, Outcome::spike);
+    ASSERT_LT(first.lines.size(), 40U);
+    const RunResult again = run_without_end(FolderUse::resume);
+    EXPECT_EQ(again.summary.outcome, Outcome::spike);
+    EXPECT_EQ(again.lines, first.lines);
+    EXPECT_EQ(to_json(again.summary), to_json(first.summary));
+}
+
+// The same path, other numbers in it.
+TEST_F(RunTest, FromAModelThatHasChangedIsNotTakenUp) {
+    std::filesystem::create_directories(folder_ / "from");
+    RunPlan further = plan();
+    model::Model<float> model = initial_model(further.settings, further.scheme, corpus_.vocab).model;
+    model::save_model(model, folder_ / "from");
+    further.settings.from = (folder_ / "from").string();
+    const record::Identity before = identity_of(further, corpus_);
+    model::save_model(model, folder_ / "from");
+    EXPECT_EQ(identity_of(further, corpus_), before);
+    model.parameters()->all().front() += 1;
+    model::save_model(model, folder_ / "from");
+    EXPECT_NE(identity_of(further, corpus_), before);
+}
+
 TEST_F(RunTest, LeavesAModelThatOpensAndASummaryThatIsReadBack) {
     const RunResult result = run_in(folder_, FolderUse::fresh);
     const model::Model<float> model = model::load_model(folder_);
@@ -130,6 +169,8 @@ TEST_F(RunTest, SummaryIsOfTheLinesAndTheLastRecord) {
     EXPECT_EQ(s.smallest_gradient, std::min(one, two));
     EXPECT_EQ(s.largest_gradient, std::max(one, two));
     EXPECT_EQ(s.steps, 40U);
+    EXPECT_EQ(last.at("layers").at(0).at("layer"), 1) << "blocks are counted from 1";
+    EXPECT_EQ(last.at("layers").at(1).at("layer"), 2);
     EXPECT_EQ(last.at("step").get<std::size_t>(), 40U);
     EXPECT_TRUE(last.contains("validation_loss"));
     EXPECT_TRUE(result.lines[3].contains("validation_loss")) << "every tenth of the steps";
