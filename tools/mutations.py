@@ -36,12 +36,12 @@ TREE = ROOT / "build/mutations"
 BUILD = TREE / "build/release"
 FEWEST = 10  # of a module
 # Test programs from cheap to dear, so that a mistake is found as early as can be; others come after these.
-ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "model", "dynamics", "cli"]
+ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "train", "model", "dynamics", "cli"]
 WITHOUT_AVX2 = ["scheme", "attention", "model"]  # their tests run again with FLYBALL_ISA=plain
 TIMEOUT = 600
 FAULT_WALK = "flyball_faults"
 # Modules whose failures to write, rename or allocate tests/faults provokes.
-FAULTS = ["core", "record", "dynamics", "cli"]
+FAULTS = ["core", "record", "dynamics", "train", "cli"]
 # Tests that go by the clock: on a busy machine they may fail without any mistake.
 CLOCKED = "-*Killed*:*Interrupt*:*SaysHowLong*"
 

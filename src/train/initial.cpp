@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
@@ -82,13 +83,14 @@ class Overriding {
         : settings_(settings), recipe_(recipe), model_(model), a_(model.architecture()) {}
 
     void apply() {
+        std::map<Matrix, std::string> deviations;  // of what is named twice the last counts
         for (const Override& one : overrides_of(settings_)) {
             const auto& keys = matrix_keys();
             const auto matrices =
                 std::find_if(keys.begin(), keys.end(), [&](const MatrixKey& key) { return key.name == one.key; });
             if (matrices != keys.end()) {
                 for (const Matrix matrix : matrices->matrices) {
-                    set_deviation(matrix, one.expression);
+                    deviations[matrix] = one.expression;
                 }
             } else if (one.key == "gains") {
                 set_gains(one.expression, 0);
@@ -101,6 +103,9 @@ class Overriding {
             } else {
                 fail_key(one.key);
             }
+        }
+        for (const auto& [matrix, expression] : deviations) {
+            set_deviation(matrix, expression);
         }
     }
 
@@ -288,6 +293,37 @@ model::Architecture architecture_of(const Settings& s, const scheme::Scheme& sch
 
 namespace {
 
+// What a model that is trained further has cannot be set: a flag that says otherwise would be without effect.
+void expect_parts_of(const model::Architecture& loaded, const Settings& s) {
+    const Settings usual;
+    const auto expect = [&s](const char* key, const auto& asked, const auto& standard, const auto& has) {
+        if (asked != standard && asked != has) {
+            throw Error(ErrorKind::usage, "train.from", setting(key, fmt::format("{}", asked)),
+                        fmt::format("{}, as {} has it", has, s.from),
+                        "a model that is trained further keeps its parts");
+        }
+    };
+    expect("layers", s.layers, usual.layers, loaded.layers);
+    expect("dim", s.dim, usual.dim, loaded.dim);
+    expect("heads", s.heads, usual.heads, loaded.heads);
+    expect("ffn", s.ffn, usual.ffn, loaded.ffn_dim);
+    expect("norm", s.norm, usual.norm, loaded.norm);
+    expect("attention", s.attention, usual.attention, std::string(attention::name(loaded.attention_kind)));
+    expect("untied", s.untied, usual.untied, !loaded.tied);
+    const auto text = [](bool is, const char* yes, const char* no) { return std::string(is ? yes : no); };
+    expect("positions", text(s.positions == Positions::rope, "rope", "learned"), std::string("learned"),
+           text(loaded.rope.dims > 0, "rope", "learned"));
+    expect("activation", text(s.ffn_kind == Ffn::swiglu, "swiglu", "gelu"), std::string("gelu"),
+           text(loaded.gated, "swiglu", "gelu"));
+    if (s.qk_norm != QkNorm::none && !(loaded.attention_norm.query && loaded.attention_norm.key)) {
+        throw Error(ErrorKind::usage, "train.from", setting("qk-norm"), fmt::format("none, as {} has none", s.from),
+                    "a model that is trained further keeps its parts");
+    }
+    if (!s.init.empty()) {
+        fail(s, fmt::format("no deviations with {}, whose numbers are taken as they are", setting("from", s.from)));
+    }
+}
+
 model::Architecture rewired_architecture(const model::Architecture& loaded, const Settings& s,
                                          const scheme::Scheme& scheme, std::size_t vocab) {
     if (vocab > loaded.vocab) {
@@ -303,6 +339,7 @@ model::Architecture rewired_architecture(const model::Architecture& loaded, cons
         throw Error(ErrorKind::usage, "train.from", setting("context", std::to_string(s.context)),
                     fmt::format("at most the {} positions of {}", loaded.positions, s.from));
     }
+    expect_parts_of(loaded, s);
     model::Architecture a = loaded;
     a.family = "flyball";
     a.dt = s.dt;
@@ -315,11 +352,16 @@ Initial taken_from(const Settings& s, const scheme::Scheme& scheme, std::size_t 
                                             scheme::recipe_of(scheme), s.seed);
     Initial result{std::move(rewired.model), {}};
     if (!rewired.fresh.empty() || !rewired.dropped.empty()) {
-        result.notes.push_back(fmt::format(
-            "{} of {} parameters were taken from {}; {} start anew ({}{}), {} of the old ones have no place.",
-            rewired.copied.size(), rewired.copied.size() + rewired.fresh.size(), s.from, rewired.fresh.size(),
-            rewired.fresh.empty() ? "" : rewired.fresh.front(), rewired.fresh.size() > 1 ? ", .." : "",
-            rewired.dropped.size()));
+        std::string note = fmt::format("{} of {} parameters were taken from {}", rewired.copied.size(),
+                                       rewired.copied.size() + rewired.fresh.size(), s.from);
+        if (!rewired.fresh.empty()) {
+            note += fmt::format("; {} start anew ({}{})", rewired.fresh.size(), rewired.fresh.front(),
+                                rewired.fresh.size() > 1 ? ", .." : "");
+        }
+        if (!rewired.dropped.empty()) {
+            note += fmt::format("; {} of the old ones have no place", rewired.dropped.size());
+        }
+        result.notes.push_back(note + ".");
     }
     return result;
 }

@@ -10,6 +10,8 @@
 //     gains        what the gains of every norm start at
 //     gain.K       those of the K-th norm of a block, from 1, in the order in which the block evaluates them. Peri-LN:
 //                  1 is inside attention's branch and 2 outside it, 3 and 4 are the same of the FFN
+//
+// Where a matrix or a norm is named more than once, the last counts: matrices=0.02,output=0.01.
 #pragma once
 
 #include <string>

@@ -10,6 +10,7 @@
 #include "core/parallel.hpp"
 #include "core/unreachable.hpp"
 #include "model/initialise.hpp"
+#include "train/adamw_kernels.hpp"
 #include "train/profile.hpp"
 
 namespace flyball::train {
@@ -108,12 +109,17 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
             report.loss += weight * batch_step_.run(ids, targets, gradients_, weight);
         }
     }
-    stoppable.reset();  // half an update would be neither the step before nor this one
+    stoppable.reset();                  // half an update would be neither the step before nor this one
+    if (!std::isfinite(report.loss)) {  // its gradient may be finite all the same
+        report.gradient_norm = std::sqrt(squared_norm(gradients_.all().size(), gradients_.all().data()));
+        report.failure = find_failure(report.step, ids, targets);
+        return report;
+    }
     std::vector<LayerRecord> layers = recorded ? observer_.records(weight) : std::vector<LayerRecord>{};
     std::vector<ParameterStep> parameters;
     const Optimiser::Result result = optimiser_.step(done_, gradients_, recorded ? &parameters : nullptr);
     report.gradient_norm = result.gradient_norm;
-    if (!std::isfinite(report.loss) || !result.finite) {
+    if (!result.finite) {
         report.failure = find_failure(report.step, ids, targets);
         return report;
     }
@@ -244,9 +250,17 @@ void Trainer::restore(const std::filesystem::path& path, const record::Seal& sea
 }
 
 double memory_estimate(const model::Architecture& architecture, std::size_t parameters, const Settings& s) {
-    return 16 * static_cast<double>(parameters) +
-           model::memory_estimate(architecture, {s.batch, s.context}, model::Keep::everything) +
-           model::memory_estimate(architecture, {s.batch, s.context}, model::Keep::nothing);
+    const model::Batch batch{s.batch, s.context};
+    const model::BatchCut cut(batch);
+    // Weights, gradients, two moments, the weights before a recorded step, packed weights in two forms; a gradient for
+    // each slot but one.
+    const std::size_t copies = 7 + (cut.slots - 1);
+    const std::size_t workers = std::min(cut.slots, static_cast<std::size_t>(std::max(1, threads())));
+    return static_cast<double>(sizeof(float) * copies * parameters) +
+           model::memory_estimate(architecture, batch, model::Keep::everything) +
+           static_cast<double>(workers) *
+               model::memory_estimate(architecture, {cut.group, s.context}, model::Keep::everything) +
+           model::memory_estimate(architecture, batch, model::Keep::nothing);
 }
 
 }  // namespace flyball::train

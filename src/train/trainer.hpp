@@ -101,7 +101,8 @@ class Trainer {
     double best_ = 0;             // smallest mean of them so far; 0: none yet
 };
 
-// Bytes that a run needs: weights, gradients and moments, and the activations of one batch.
+// Bytes that a run needs with the threads there are: weights, gradients and moments, the activations of a batch that is
+// recorded, of the parts of one that are computed at the same time, and of one that is validated.
 double memory_estimate(const model::Architecture& architecture, std::size_t parameters, const Settings& settings);
 
 }  // namespace flyball::train

@@ -1,7 +1,12 @@
 // `flyball sample` as a user runs it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -235,6 +240,38 @@ TEST(Sample, AnInterruptEndsItWithWhatWasWritten) {
     const Json json = parse_json(outcome.out, "out");
     EXPECT_EQ(json.at("end"), "interrupted");
     EXPECT_GE(json.at("ids").size(), 1U);
+}
+
+// The same without a clock: the signal comes after the first words that were read.
+TEST(Sample, StoppedAfterItsFirstWordsSaysSoByItsExitCode) {
+    const Folder folder(letters());
+    folder.without({"bos_token_id", "eos_token_id"});
+    const std::string path = folder.path().string();
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDERR_FILENO);
+        execl(flyball::test::program, flyball::test::program, "sample", path.c_str(), "--ids", "5", "--tokens",
+              "1000000000", static_cast<char*>(nullptr));
+        _exit(127);
+    }
+    close(ends[1]);
+    std::array<char, 4096> text{};
+    EXPECT_GT(read(ends[0], text.data(), text.size()), 0);
+    kill(child, SIGINT);
+    while (read(ends[0], text.data(), text.size()) > 0) {
+    }
+    close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
 }
 
 TEST(Sample, OutputThatNobodyTakesIsAnError) {

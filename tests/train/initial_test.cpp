@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "core/error.hpp"
+#include "model/save.hpp"
 #include "train/small.hpp"
 
 namespace flyball::train {
@@ -51,6 +53,22 @@ TEST(Init, ReplacesTheDeviationOfOneMatrixAndOfNoOther) {
     EXPECT_NEAR(ffn(changed, 1), 0.04, 0.002);
 }
 
+TEST(Init, OfAMatrixThatIsNamedTwiceIsTheLast) {
+    const Initial changed = started("matrices=0.05,output=0.01,gains=3,gain.1=2");
+    const model::BlockLayout& block = changed.model.layout().blocks[1];
+    EXPECT_NEAR(deviation(changed.model.at(block.output.weight), 64UL * 64), 0.01, 0.0005);
+    EXPECT_NEAR(deviation(changed.model.at(block.ffn_out.weight), 4UL * 64 * 64), 0.05, 0.002);
+    std::vector<float> gains;
+    for (const model::NormPlace& place : block.norms) {
+        if (place.gain != model::absent) {
+            gains.push_back(*changed.model.at(place.gain));
+        }
+    }
+    EXPECT_EQ(gains, (std::vector<float>{2, 3}));
+    const Initial all = started("output=0.01,matrices=0.05");
+    EXPECT_NEAR(deviation(all.model.at(block.output.weight), 64UL * 64), 0.05, 0.002);
+}
+
 TEST(Init, OfTheEmbeddingCountsForPositionsToo) {
     const Initial changed = started("embedding=1");
     EXPECT_NEAR(deviation(changed.model.at(changed.model.layout().tokens), 6400), 1, 0.05);
@@ -63,6 +81,19 @@ TEST(Init, OfResidualMatricesIsOfOutputAndFfnOut) {
     EXPECT_NEAR(deviation(changed.model.at(block.output.weight), 64 * 64), 0.5, 0.03);
     EXPECT_NEAR(deviation(changed.model.at(block.ffn_out.weight), 4 * 64 * 64), 0.5, 0.02);
     EXPECT_NEAR(deviation(changed.model.at(block.ffn_in[0].weight), 4 * 64 * 64), 0.02, 0.001);
+}
+
+TEST(Init, OfAGatedFfnIsOfGateAndUp) {
+    Settings s = wide();
+    s.ffn_kind = Ffn::swiglu;
+    s.ffn = 128;
+    const Initial changed = started("ffn-in=0.5", "pre-ln", s);
+    const std::vector<model::Linear>& parts = changed.model.layout().blocks[1].ffn_in;
+    ASSERT_EQ(parts.size(), 1U);
+    ASSERT_FALSE(parts[0].in_out);
+    const float* const both = changed.model.at(parts[0].weight);
+    EXPECT_NEAR(deviation(both, 128UL * 64), 0.5, 0.02);
+    EXPECT_NEAR(deviation(both + 128UL * 64, 128UL * 64), 0.5, 0.02);
 }
 
 TEST(Init, OfPeriLnsOuterGainsIsTheControlOfASmallStep) {
@@ -92,6 +123,29 @@ TEST(Init, ThatMeansNothingIsRefused) {
     Settings s = wide();
     s.untied = true;
     EXPECT_NO_THROW(started("head=1", "pre-ln", s));
+}
+
+// Pre-LN: two tables, twelve parameters in each of two blocks, a norm at the end. Peri-LN: two norms more in each
+// block.
+TEST(From, SaysHowManyParametersWereTakenStartAnewAndHaveNoPlace) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "flyball-from";
+    const auto note = [&](const char* before, const char* after) {
+        std::filesystem::create_directories(folder);
+        Settings s = wide();
+        model::save_model(started("", before, s).model, folder);
+        s.from = folder.string();
+        const Initial initial = initial_model(s, scheme::find_scheme(after), 100);
+        std::filesystem::remove_all(folder);
+        return initial.notes.empty() ? "" : initial.notes.front();
+    };
+    EXPECT_EQ(note("pre-ln", "pre-ln"), "");
+    const std::string added = note("pre-ln", "peri-ln");
+    EXPECT_EQ(added.rfind("28 of 36 parameters were taken from ", 0), 0U) << added;
+    EXPECT_NE(added.find("; 8 start anew ("), std::string::npos) << added;
+    EXPECT_EQ(added.find("no place"), std::string::npos) << added;
+    const std::string removed = note("peri-ln", "pre-ln");
+    EXPECT_EQ(removed.rfind("28 of 28 parameters were taken from ", 0), 0U) << removed;
+    EXPECT_TRUE(removed.ends_with("; 8 of the old ones have no place.")) << removed;
 }
 
 TEST(Architecture, OfGptAndLlamaHaveTheBiasesOfThosePublished) {

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <mutex>
 
+#include "model/convert.hpp"
+#include "model/family.hpp"
 #include "model/initialise.hpp"
+#include "scheme/own_equation.hpp"
 #include "train/small.hpp"
 
 namespace flyball::train {
@@ -157,6 +161,66 @@ TEST_F(ObserverTest, RecordsWhatPlainLoopsFind) {
         EXPECT_EQ(record.matrices[3].update, 0.5);
         before = x;
     }
+}
+
+// Attention is added to x twice: what it adds counts as orthogonal parts.
+TEST(Observer, AddsUpSeveralSumsOfASubLayerAsOrthogonal) {
+    Settings s = test::small_settings();
+    s.init = "matrices=0.4,embedding=0.7";
+    const scheme::Scheme scheme = scheme::scheme_of_equation("norm(x + dt*f(x)) + dt*f(norm(x)) | norm(x)");
+    const model::Model<float> model = initial_model(s, scheme, 4).model;
+    const std::vector<std::int32_t> ids = {0, 1, 2, 3, 3, 1, 0, 2};
+    model::Pass<float> pass(model, {1, 8}, model::Keep::everything);
+    std::vector<std::vector<double>> lengths(2);  // by layer
+    model::Taps<float> taps;
+    taps.add("blocks.*.attn.added", [&](const model::TapView<float>& view) {
+        lengths[view.layer].push_back(mean_length({view.data, view.data + view.rows * dim}));
+    });
+    pass.forward(ids, taps);
+    Observer observer(model, {1, 8});
+    pass.forward(ids, observer.taps());
+    const std::vector<LayerRecord> records = observer.records(1);
+    for (std::size_t l = 0; l < 2; ++l) {
+        ASSERT_EQ(lengths[l].size(), 2U);
+        EXPECT_GT(lengths[l][0], 0.1);
+        EXPECT_NEAR(records[l].attention_norm, std::sqrt(lengths[l][0] * lengths[l][0] + lengths[l][1] * lengths[l][1]),
+                    1e-6);
+    }
+}
+
+// Llama's names say what each matrix is.
+TEST(Observer, NamesTheMatricesOfAModelThatHasThemApart) {
+    Settings s = test::small_settings();
+    s.ffn_kind = Ffn::swiglu;
+    s.norm = "rmsnorm";
+    const model::Model<float> fused = initial_model(s, scheme::find_scheme("pre-ln"), 4).model;
+    const auto llama = std::find_if(model::families().begin(), model::families().end(),
+                                    [](const model::Family& family) { return family.model_type == "llama"; });
+    const model::Model<float> model = model::converted(fused, fused.architecture(), llama->names);
+    const std::vector<model::ParameterSpec>& specs = model.layout().parameters;
+    std::vector<ParameterStep> steps(specs.size());
+    const std::map<std::string, std::string> names = {
+        {"q_proj", "query"},       {"k_proj", "key"},     {"v_proj", "value"},      {"o_proj", "output"},
+        {"gate_proj", "ffn_gate"}, {"up_proj", "ffn_up"}, {"down_proj", "ffn_out"},
+    };
+    std::map<std::string, double> expected;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        steps[i] = {static_cast<double>(i), 1, 1};
+        for (const auto& [theirs, ours] : names) {
+            if (specs[i].name.find("layers.1.") != std::string::npos &&
+                specs[i].name.find(theirs + ".weight") != std::string::npos) {
+                expected[ours] = static_cast<double>(i);
+            }
+        }
+    }
+    std::vector<LayerRecord> records(2);
+    Observer(model, {1, 8}).add_matrices(steps, records);
+    std::map<std::string, double> found;
+    for (const MatrixRecord& matrix : records[1].matrices) {
+        found[matrix.name] = matrix.gradient;
+    }
+    EXPECT_EQ(expected.size(), 7U);
+    EXPECT_EQ(found, expected);
 }
 
 TEST_F(ObserverTest, FindsTheFirstLayerThatIsNotFinite) {

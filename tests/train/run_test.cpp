@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "model/pass.hpp"
+#include "model/save.hpp"
+#include "scheme/own_equation.hpp"
 #include "train/events.hpp"
 #include "train/small.hpp"
 
@@ -63,6 +68,9 @@ TEST_F(RunTest, InterruptedAndTakenUpEndsWithTheSameBits) {
     EXPECT_EQ(rest.summary.validation_loss, whole.summary.validation_loss);
     EXPECT_EQ(read_text_file(folder_ / "whole" / "model.safetensors", 1U << 24U),
               read_text_file(folder_ / "parts" / "model.safetensors", 1U << 24U));
+    // TensorBoard's file differs in times and speeds, which have eight and four bytes whatever they are.
+    EXPECT_EQ(std::filesystem::file_size(folder_ / "whole" / event_file_name),
+              std::filesystem::file_size(folder_ / "parts" / event_file_name));
 }
 
 TEST_F(RunTest, LinesBeyondTheRestartPointAreCut) {
@@ -98,6 +106,41 @@ TEST_F(RunTest, OfAnotherSettingIsNotTakenUp) {
     EXPECT_THROW(RunFolder(folder_ / "run", FolderUse::resume, plan(), text, ""), Error);
 }
 
+// The run had ended, and was killed before its folder said so.
+TEST_F(RunTest, ThatHadDivergedIsNotGoneOnWith) {
+    RunPlan wild{"pre-ln-1", test::small_settings(), scheme::find_scheme("pre-ln")};
+    wild.settings.rate = 3;
+    wild.settings.warm_up = 0;
+    wild.settings.clip = 0;
+    wild.settings.spike = 0.01;
+    const auto run_without_end = [&](FolderUse use) {
+        RunFolder folder(folder_, use, wild, corpus_, "flyball train --resume");
+        return run(wild, corpus_, &folder, {});
+    };
+    const RunResult first = run_without_end(FolderUse::fresh);
+    ASSERT_EQ(first.summary.outcome, Outcome::spike);
+    ASSERT_LT(first.lines.size(), 40U);
+    const RunResult again = run_without_end(FolderUse::resume);
+    EXPECT_EQ(again.summary.outcome, Outcome::spike);
+    EXPECT_EQ(again.lines, first.lines);
+    EXPECT_EQ(to_json(again.summary), to_json(first.summary));
+}
+
+// The same path, other numbers in it.
+TEST_F(RunTest, FromAModelThatHasChangedIsNotTakenUp) {
+    std::filesystem::create_directories(folder_ / "from");
+    RunPlan further = plan();
+    model::Model<float> model = initial_model(further.settings, further.scheme, corpus_.vocab).model;
+    model::save_model(model, folder_ / "from");
+    further.settings.from = (folder_ / "from").string();
+    const record::Identity before = identity_of(further, corpus_);
+    model::save_model(model, folder_ / "from");
+    EXPECT_EQ(identity_of(further, corpus_), before);
+    model.parameters()->all().front() += 1;
+    model::save_model(model, folder_ / "from");
+    EXPECT_NE(identity_of(further, corpus_), before);
+}
+
 TEST_F(RunTest, LeavesAModelThatOpensAndASummaryThatIsReadBack) {
     const RunResult result = run_in(folder_, FolderUse::fresh);
     const model::Model<float> model = model::load_model(folder_);
@@ -126,10 +169,74 @@ TEST_F(RunTest, SummaryIsOfTheLinesAndTheLastRecord) {
     EXPECT_EQ(s.smallest_gradient, std::min(one, two));
     EXPECT_EQ(s.largest_gradient, std::max(one, two));
     EXPECT_EQ(s.steps, 40U);
+    EXPECT_EQ(last.at("layers").at(0).at("layer"), 1) << "blocks are counted from 1";
+    EXPECT_EQ(last.at("layers").at(1).at("layer"), 2);
     EXPECT_EQ(last.at("step").get<std::size_t>(), 40U);
     EXPECT_TRUE(last.contains("validation_loss"));
     EXPECT_TRUE(result.lines[3].contains("validation_loss")) << "every tenth of the steps";
     EXPECT_FALSE(result.lines[4].contains("validation_loss"));
+}
+
+// Every sub-layer halves the stream, and so the gradient on its way down.
+TEST_F(RunTest, SummaryHasTheLeastAndTheMostGradientWhereverTheyAre) {
+    RunPlan halved = plan();
+    halved.scheme = scheme::scheme_of_equation("0.5*x + dt*f(norm(x)) | norm(x)");
+    halved.settings.layers = 3;
+    halved.settings.steps = 2;
+    const RunResult result = run(halved, corpus_, nullptr, {});
+    const Json& layers = result.lines.back().at("layers");
+    const auto gradient = [&](std::size_t l) { return layers.at(l).at("gradient").get<double>(); };
+    ASSERT_LT(gradient(0), gradient(1));
+    ASSERT_LT(gradient(1), gradient(2));
+    EXPECT_EQ(result.summary.smallest_gradient, gradient(0));
+    EXPECT_EQ(result.summary.largest_gradient, gradient(2));
+}
+
+// 300 windows of letters that follow no pattern: on the way 128 of them are looked at, at the end all.
+TEST_F(RunTest, ValidatesOnFewWindowsOnTheWayAndOnManyAtTheEnd) {
+    corpus_.validation.clear();
+    for (std::uint32_t i = 0, letter = 1; i < 2401; ++i) {
+        letter = letter * 1664525U + 1013904223U;
+        corpus_.validation.push_back(static_cast<Token>(letter >> 30U));
+    }
+    const RunResult result = run_in(folder_, FolderUse::fresh);
+    const model::Model<float> model = model::load_model(folder_);
+    model::Pass<float> pass(model, {1, 8});
+    std::vector<double> losses;
+    for (std::size_t start = 0; start < 2400; start += 8) {
+        const auto from = corpus_.validation.begin() + static_cast<std::ptrdiff_t>(start);
+        pass.forward(std::vector<std::int32_t>(from, from + 8));
+        losses.push_back(pass.loss(std::vector<std::int32_t>(from + 1, from + 9)));
+    }
+    double all = 0;
+    for (const double loss : losses) {
+        all += loss / 300;
+    }
+    double some = 0;
+    for (std::size_t i = 0; i < 128; ++i) {
+        some += losses[i * 300 / 128] / 128;
+    }
+    EXPECT_GT(std::fabs(all - some), 1e-3);
+    EXPECT_NEAR(result.summary.validation_loss, all, 1e-5);
+    EXPECT_NEAR(result.lines.back().at("validation_loss").get<double>(), some, 1e-5);
+}
+
+// Seconds that the speeds mean, of all steps together, are at most those that the run took.
+TEST_F(RunTest, SpeedsCountTheTokensOfAllBatchesOfAStep) {
+    RunPlan several = plan();
+    several.settings.accumulate = 5;  // 160 tokens a step
+    const auto begin = std::chrono::steady_clock::now();
+    const RunResult result = run(several, corpus_, nullptr, {});
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double seconds = 0;
+    std::vector<double> speeds;
+    for (const Json& line : result.lines) {
+        speeds.push_back(line.at("tokens_per_second").get<double>());
+        seconds += 160 / speeds.back();
+    }
+    EXPECT_LE(seconds, took);
+    std::sort(speeds.begin(), speeds.end());
+    EXPECT_EQ(result.summary.tokens_per_second, speeds[20]) << "the middle one of 40";
 }
 
 TEST_F(RunTest, ForcedOverAnUnfinishedRunBeginsAnew) {

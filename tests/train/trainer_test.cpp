@@ -135,6 +135,25 @@ TEST(Trainer, EveryStepHasDropoutMasksOfItsOwn) {
     EXPECT_NEAR(without.step().loss, without.step().loss, 1e-6);
 }
 
+// Passes are counted over the whole run: a step of two passes sees the masks of two steps of one.
+TEST(Trainer, EveryPassOfAStepHasDropoutMasksOfItsOwn) {
+    Corpus corpus = small_corpus();
+    corpus.train.resize(9);
+    Settings s = small_settings();
+    s.dropout = 0.3;
+    s.rate = 1e-9;
+    s.batch = 1;
+    std::vector<double> single;
+    for (Trainer trainer(s, scheme::find_scheme("pre-ln"), corpus); trainer.done() < 4;) {
+        single.push_back(trainer.step().loss);
+    }
+    s.accumulate = 2;
+    Trainer trainer(s, scheme::find_scheme("pre-ln"), corpus);
+    EXPECT_NEAR(trainer.step().loss, (single[0] + single[1]) / 2, 1e-6);
+    EXPECT_NEAR(trainer.step().loss, (single[2] + single[3]) / 2, 1e-6);
+    EXPECT_GT(std::fabs(single[2] - single[3]), 1e-4);
+}
+
 // omega_1 = 1; omega_2^2 = Var x0 + Var F_1; then omega^2 grows by the variance of each branch, as norms have
 // variance 1.
 TEST(Trainer, StartsAdminWithWhatAPassMeasures) {
@@ -192,6 +211,47 @@ TEST(Trainer, ValidatesOnWholeWindowsOfItsPart) {
         expected += pass.loss(targets) / 2;
     }
     EXPECT_NEAR(trainer.validate(100).loss, expected, 1e-5);
+}
+
+// The floor is of just the windows that were looked at: two of eight are those that start at 0 and at half.
+TEST(Trainer, ComparesWithTheFloorOfTheWindowsItLookedAt) {
+    Corpus corpus = small_corpus();
+    corpus.validation.resize(65);
+    corpus.floor = EntropyFloor{};
+    corpus.floor->context = 8;
+    corpus.floor->cold = 100;
+    corpus.floor->windows = {1, 2, 4, 8, 16, 32, 64, 128};
+    const Trainer trainer(small_settings(), scheme::find_scheme("pre-ln"), corpus);
+    EXPECT_EQ(trainer.validate(2).floor, 8.5);
+    EXPECT_EQ(trainer.validate(1).floor, 1.0);
+    EXPECT_EQ(trainer.validate(100).floor, 255.0 / 8);
+}
+
+// Weights, gradients, two moments, the weights before a step and two packed forms of them are seven copies; a batch of
+// 4,096 rows is cut into four slots, each but one with gradients of its own. Activations: two passes over the batch,
+// one part for each thread.
+TEST(TrainMemory, CountsEveryCopyOfTheParametersAndEveryPass) {
+    Settings s = small_settings();
+    const model::Architecture a = architecture_of(s, scheme::find_scheme("pre-ln"), 4);
+    const auto of_a_parameter = [&](std::size_t batch, std::size_t context) {
+        s.batch = batch;
+        s.context = context;
+        return (memory_estimate(a, 1000000, s) - memory_estimate(a, 0, s)) / 1e6;
+    };
+    EXPECT_DOUBLE_EQ(of_a_parameter(4, 8), 28);
+    EXPECT_DOUBLE_EQ(of_a_parameter(16, 64), 32);
+    EXPECT_DOUBLE_EQ(of_a_parameter(64, 64), 40);
+    const int before = threads();
+    set_threads(1);
+    const model::Batch whole{64, 64};
+    const double recorded = model::memory_estimate(a, whole, model::Keep::everything);
+    const double validated = model::memory_estimate(a, whole, model::Keep::nothing);
+    const double one = memory_estimate(a, 0, s);
+    const double part = model::memory_estimate(a, {2, 64}, model::Keep::everything);  // two sequences are 128 rows
+    EXPECT_DOUBLE_EQ(one, recorded + validated + part);
+    set_threads(2);
+    EXPECT_DOUBLE_EQ(memory_estimate(a, 0, s), recorded + validated + 2 * part);
+    set_threads(before);
 }
 
 TEST(Divergence, OfTheLossIsASpikeWithItsStep) {

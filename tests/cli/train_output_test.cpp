@@ -1,0 +1,233 @@
+// What `flyball train` prints and draws, against the files that hold the same numbers.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test {
+namespace {
+
+using Points = std::vector<std::pair<double, double>>;
+
+class TrainOutput : public testing::Test {
+  protected:
+    TrainOutput() {
+        folder_ = std::filesystem::temp_directory_path() / ("flyball-train-output-" + std::to_string(getpid()));
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
+        std::ofstream text(folder_ / "text.txt");
+        for (int i = 0; i < 60; ++i) {
+            text << "to be or not to be, that is the question; ";
+        }
+    }
+    ~TrainOutput() override { std::filesystem::remove_all(folder_); }
+    TrainOutput(const TrainOutput&) = delete;
+    TrainOutput& operator=(const TrainOutput&) = delete;
+
+    // Trains on the text; what it leaves is in the folder "run".
+    Outcome train(const std::string& rest) const {
+        return run_program("train --data '" + (folder_ / "text.txt").string() + sizes + rest + " --out '" +
+                           (folder_ / "run").string() + "'");
+    }
+    std::string contents(const std::string& name) const { return read_text_file(folder_ / "run" / name, 1U << 26U); }
+    Json json(const std::string& name) const { return parse_json(contents(name), name); }
+    std::vector<Json> lines(const std::string& name = "metrics.jsonl") const {
+        std::istringstream text(contents(name));
+        std::vector<Json> all;
+        for (std::string line; std::getline(text, line);) {
+            all.push_back(parse_json(line, name));
+        }
+        return all;
+    }
+    // The series of a figure, by name.
+    std::map<std::string, Points> figure(const std::string& name) const {
+        std::istringstream text(contents(name));
+        std::map<std::string, Points> series;
+        std::string line;
+        std::getline(text, line);
+        EXPECT_EQ(line, "series,x,y");
+        while (std::getline(text, line)) {
+            const std::size_t y = line.rfind(',');
+            const std::size_t x = line.rfind(',', y - 1);
+            series[line.substr(0, x)].emplace_back(std::stod(line.substr(x + 1, y - x - 1)),
+                                                   std::stod(line.substr(y + 1)));
+        }
+        return series;
+    }
+
+    static constexpr const char* sizes = "' --layers 3 --dim 8 --heads 2 --context 8 --batch 4 ";
+    std::filesystem::path folder_;
+};
+
+void expect_points(const Points& found, const Points& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_NEAR(found[i].first, expected[i].first, 1e-12) << i;
+        EXPECT_NEAR(found[i].second, expected[i].second, 1e-9 * std::fabs(expected[i].second)) << i;
+    }
+}
+
+// 301 steps are drawn as means of two neighbours each, in the middle of them; the last stands alone.
+TEST_F(TrainOutput, FiguresAreOfTheLinesAndOfTheLastRecord) {
+    const Outcome outcome = train("peri-ln --steps 301 --record 100");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const std::vector<Json> all = lines();
+    ASSERT_EQ(all.size(), 301U);
+    Points loss;
+    Points gradient;
+    Points norm;
+    Points validation;
+    for (std::size_t i = 0; i < 301; ++i) {
+        const double one = all[i].at("loss").get<double>();
+        const auto step = static_cast<double>(i + 1);
+        if (i % 2 == 1) {
+            loss.back() = {step - 0.5, (loss.back().second + one) / 2};
+        } else {
+            loss.emplace_back(step, one);
+        }
+        gradient.emplace_back(step, all[i].at("gradient_norm").get<double>());
+        if (all[i].contains("layers")) {
+            norm.emplace_back(step, all[i].at("layers").at(2).at("norm").get<double>());
+        }
+        if (all[i].contains("validation_loss")) {
+            validation.emplace_back(step, all[i].at("validation_loss").get<double>());
+        }
+    }
+    EXPECT_EQ(norm.size(), 5U);  // steps 1, 100, 200, 300, 301
+    expect_points(figure("loss.csv").at("peri-ln"), loss);
+    expect_points(figure("steps-gradient.csv").at("peri-ln"), gradient);
+    expect_points(figure("steps-norm.csv").at("peri-ln"), norm);
+    expect_points(figure("validation.csv").at("peri-ln"), validation);
+
+    const Json& last = all.back();
+    const auto over_depth = [&](const char* field, bool with_embedding) {
+        Points points;
+        if (with_embedding) {
+            points.emplace_back(0, last.at("embedding").at(field).get<double>());
+        }
+        for (std::size_t l = 0; l < 3; ++l) {
+            points.emplace_back(static_cast<double>(l + 1), last.at("layers").at(l).at(field).get<double>());
+        }
+        return points;
+    };
+    for (const char* field : {"norm", "mean_abs", "entry_variance", "data_variance", "gradient"}) {
+        expect_points(figure(fmt::format("depth-{}.csv", field)).at("peri-ln"), over_depth(field, true));
+    }
+    for (const char* field :
+         {"attention_norm", "attention_ratio", "ffn_norm", "ffn_ratio", "entropy", "largest_logit", "angle_ratio"}) {
+        expect_points(figure(fmt::format("depth-{}.csv", field)).at("peri-ln"), over_depth(field, false));
+    }
+    const std::map<std::string, Points> angles = figure("depth-angle.csv");
+    expect_points(angles.at("peri-ln"), over_depth("angle", false));
+    expect_points(angles.at("\"peri-ln, predicted\""), over_depth("angle_predicted", false));
+
+    // Every file but the list itself is on the list.
+    const Json files = json("provenance.json").at("files");
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "run")) {
+        const std::string name = entry.path().filename().string();
+        EXPECT_TRUE(name == "provenance.json" || files.contains(name)) << name;
+    }
+}
+
+// Text whose entropy is known: the gap is that of the validation loss.
+TEST_F(TrainOutput, TheTableIsOfTheSummaries) {
+    const Outcome outcome =
+        run_program("train pre-ln peri-ln --layers 2 --dim 8 --heads 2 --context 16 --batch 4 --steps 30 --out '" +
+                    (folder_ / "run").string() + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json summaries = json("summary.json");
+    ASSERT_EQ(summaries.size(), 2U);
+    std::istringstream text(outcome.out);
+    std::map<std::string, std::vector<std::string>> rows;  // by the first word of a line
+    for (std::string line; std::getline(text, line);) {
+        std::istringstream words(line);
+        std::string first;
+        words >> first;
+        for (std::string word; words >> word;) {
+            rows[first].push_back(word);
+        }
+    }
+    for (const Json& one : summaries) {
+        const auto number = [&](const char* key) { return one.at(key).get<double>(); };
+        const auto shown = [](double value) { return fmt::format("{:.4g}", value); };
+        std::string speed = fmt::format("{:.0f}", number("tokens_per_second"));
+        for (std::size_t at = speed.size(); at > 3; at -= 3) {
+            speed.insert(at - 3, ",");
+        }
+        const std::vector<std::string> expected = {shown(number("loss")),
+                                                   shown(number("validation_loss")),
+                                                   shown(number("validation_loss") - number("entropy_floor")),
+                                                   shown(number("growth")),
+                                                   shown(number("smallest_gradient")),
+                                                   shown(number("largest_gradient")),
+                                                   speed,
+                                                   "done"};
+        EXPECT_EQ(rows[one.at("name").get<std::string>()], expected);
+        EXPECT_LT(number("smallest_gradient"), number("largest_gradient"));
+    }
+    const Points floor = figure("loss.csv").at("entropy floor");
+    const double least = summaries.at(0).at("entropy_floor").get<double>();
+    expect_points(floor, {{1, least}, {30, least}});
+}
+
+TEST_F(TrainOutput, SaysAtWhichStepAndAfterWhichLayerARunEnded) {
+    const Outcome outcome = train("pre-ln --steps 5 --init 'ffn-out=t > 0 ? 1e38 : 0.02'");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("\npre-ln-1 ended at step 1: the stream after layer 2 was no longer a finite number.\n"),
+              std::string::npos)
+        << outcome.out;
+    const Json failure = json("summary.json").at("failure");
+    EXPECT_EQ(failure.at("layer"), 2);
+    EXPECT_EQ(failure.at("step"), 1);
+    EXPECT_EQ(failure.at("quantity"), "stream");
+}
+
+TEST_F(TrainOutput, SeedsFollowOneAnother) {
+    ASSERT_EQ(train("pre-ln --steps 1 --seed 5 --seeds 3").exit, 0);
+    const Json summaries = json("summary.json");
+    ASSERT_EQ(summaries.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(summaries.at(i).at("seed").get<std::size_t>(), 5 + i);
+        EXPECT_EQ(summaries.at(i).at("name"), fmt::format("pre-ln-{}", 5 + i));
+    }
+}
+
+TEST_F(TrainOutput, AModelThatIsTrainedFurtherKeepsItsEquation) {
+    ASSERT_EQ(train("peri-ln --steps 1").exit, 0);
+    const Outcome further = run_program("train --data '" + (folder_ / "text.txt").string() + sizes +
+                                        "--steps 1 --json --from '" + (folder_ / "run").string() + "'");
+    ASSERT_EQ(further.exit, 0) << further.err;
+    const Json summary = parse_json(further.out, "out");
+    EXPECT_EQ(summary.at("equation"), "x + dt*norm(f(norm(x))) | norm(x)");
+    EXPECT_EQ(summary.at("notes"), Json::array());
+}
+
+// A flag without effect would be taken for one that was heard.
+TEST_F(TrainOutput, AModelThatIsTrainedFurtherKeepsItsParts) {
+    ASSERT_EQ(train("peri-ln --steps 1").exit, 0);
+    const std::string call = "train --data '" + (folder_ / "text.txt").string() +
+                             "' --context 8 --batch 4 --steps 1 --from '" + (folder_ / "run").string() + "' ";
+    for (const char* wrong :
+         {"--layers 4", "--dim 16", "--heads 1", "--ffn 48", "--norm rmsnorm", "--attention sigmoid", "--untied",
+          "--positions rope", "--activation swiglu", "--qk-norm head", "--init gains=2"}) {
+        const Outcome outcome = run_program(call + wrong);
+        EXPECT_EQ(outcome.exit, 2) << wrong;
+        const std::string flag = std::string(wrong).substr(0, std::string(wrong).find(' '));
+        EXPECT_NE(outcome.err.find("got " + flag), std::string::npos) << wrong << ": " << outcome.err;
+    }
+    const Outcome same = run_program(call + "--layers 3 --dim 8 --heads 2 --ffn 32");
+    EXPECT_EQ(same.exit, 0) << same.err;
+}
+
+}  // namespace
+}  // namespace flyball::cli::test

@@ -1,0 +1,94 @@
+// summary.json and TensorBoard's events, field by field.
+#include "train/summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "train/events.hpp"
+
+namespace flyball::train {
+namespace {
+
+Summary every_field() {
+    Summary s;
+    s.name = "own-7";
+    s.scheme = "own";
+    s.equation = "x + dt*f(x) | norm(x)";
+    s.seed = 7;
+    s.dt = 0.25;
+    s.outcome = Outcome::exploded;
+    s.failure = Failure{Outcome::exploded, 12, 3, "stream"};
+    s.steps = 11;
+    s.loss = 1.5;
+    s.validation_loss = 2.5;
+    s.entropy_floor = 0.75;
+    s.language = EntropyFloor{};
+    s.language->mean = 0.5;
+    s.language->error = 0.01;
+    s.language->cold = 0.625;
+    s.language->cold_error = 0.02;
+    s.language->rate = 0.4375;
+    s.parameters = 1234;
+    s.tokens_per_second = 5000;
+    s.memory = 1e6;
+    s.growth = 8;
+    s.smallest_gradient = 0.125;
+    s.largest_gradient = 16;
+    s.notes = {"one", "two"};
+    return s;
+}
+
+const char* const written =
+    R"json({"name": "own-7", "scheme": "own", "equation": "x + dt*f(x) | norm(x)", "seed": 7, "outcome": "exploded",
+        "failure": {"outcome": "exploded", "step": 12, "layer": 3, "quantity": "stream"}, "steps": 11,
+        "parameters": 1234, "loss": 1.5, "validation_loss": 2.5, "tokens_per_second": 5000.0, "dt": 0.25, "growth": 8.0,
+        "smallest_gradient": 0.125, "largest_gradient": 16.0, "memory": 1000000.0, "entropy_floor": 0.75,
+        "language": {"mean": 0.5, "error": 0.01, "cold": 0.625, "cold_error": 0.02, "rate": 0.4375},
+        "notes": ["one", "two"]})json";
+
+TEST(Summary, HasEveryFieldUnderItsName) {
+    EXPECT_EQ(to_json(every_field()), parse_json(written, "written"));
+}
+
+TEST(Summary, IsReadBackWithEveryField) {
+    const Summary s = read_summary(parse_json(written, "written"), "written");
+    ASSERT_TRUE(s.failure);
+    EXPECT_EQ(s.failure->outcome, Outcome::exploded);
+    EXPECT_EQ(s.failure->step, 12U);
+    EXPECT_EQ(s.failure->layer, 3U);
+    EXPECT_EQ(s.failure->quantity, "stream");
+    EXPECT_EQ(to_json(s), parse_json(written, "written"));
+}
+
+TEST(Summary, OfAnotherKindIsRefused) {
+    Json json = parse_json(written, "written");
+    json["outcome"] = "well";
+    EXPECT_THROW(read_summary(json, "file"), Error);
+    json.erase("outcome");
+    EXPECT_THROW(read_summary(json, "file"), Error);
+}
+
+TEST(Events, HaveTheLayersOfALineUnderTheirNumbers) {
+    StepReport report;
+    report.step = 3;
+    report.layers.resize(2);
+    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "flyball-events";
+    {
+        record::EventFile events(file);
+        write_events(to_json(report), events);
+        events.flush();
+    }
+    const std::string contents = read_text_file(file, 1U << 20U);
+    std::filesystem::remove(file);
+    for (const char* tag : {"loss", "lr", "gradient_norm", "norm/layer-01", "norm/layer-02", "angle_ratio/layer-02"}) {
+        EXPECT_NE(contents.find(tag), std::string::npos) << tag;
+    }
+    EXPECT_EQ(contents.find("layer-00"), std::string::npos);
+    EXPECT_EQ(contents.find("layer-03"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace flyball::train
