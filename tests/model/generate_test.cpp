@@ -103,6 +103,7 @@ TEST(Generate, EquationsOfEveryFormGiveTheLogitsOfAWholePass) {
         {"m = x + dt*attn(norm(x)); x = m + dt*attn(unit(m)) + dt*ffn(norm(m)) | norm(x)", true},
         {"o = f(norm(x)); x = x + dt*o; y = y + dt*o | norm(x) + y", true},
         {"depth <= 0.5 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x + x0)", true},
+        {"x + dt*f(norm(x)) | depth < 1 ? x : norm(x)*(t + 2)", true},
         {"x + dt*f(norm(x))/sqrt(n) | norm(x)", false},
         {"n > 4 ? norm(x + dt*f(x)) : x + dt*f(norm(x))", false},
         {"x + dt*f(norm(x)) | norm(x)/log(n + 1)", false},

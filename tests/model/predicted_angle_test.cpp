@@ -102,6 +102,33 @@ TEST(PredictedAngle, OfDytAveragesItsCurveOverNormalNumbers) {
     EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(10, 2, 2)), expected, 1e-7);
 }
 
+// E erf(0.5 z + 0.3)^2 over normal z of deviation sqrt(1/2): by a sum over a million points.
+TEST(PredictedAngle, OfDerfKnowsTheShiftOfItsCurve) {
+    Model<float> model = model_of("x + dt*norm(f(norm(x))) | norm(x)", 1, "derf");
+    for (const NormPlace& place : norms_of(model, 1)) {
+        *model.parameters()->at(place.alpha) = 0.5F;
+        *model.parameters()->at(place.shift) = 0.3F;
+    }
+    const double branch = std::sqrt(8 * 0.19984279306696534);
+    const double expected = std::atan(branch / 10) + std::atan(branch / std::hypot(10, branch));
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(10, 2, 2)), expected, 1e-7);
+}
+
+// A branch on the unit sphere has length 1 beside a stream of length 10.
+TEST(PredictedAngle, OfABranchOnTheUnitSphereIsOfItsLengthOne) {
+    const Model<float> model = model_of("x + dt*unit(f(norm(x))) | norm(x)");
+    const double expected = std::atan(0.1) + std::atan(1 / std::hypot(10, 1));
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(10, 3, 4)), expected, 1e-12);
+}
+
+// What goes into a second stream turns x by nothing.
+TEST(PredictedAngle, IsOfTheFirstStreamAlone) {
+    const Model<float> model = model_of("o = f(x); x = norm(x + dt*o); y = y + dt*o | x + norm(y)");
+    BlockLengths measured = lengths(1e9, 3, 4);
+    measured.streams = {1e9, 5};
+    EXPECT_NEAR(predicted_angle(model, 1, 5, measured), std::atan(3 / root) + std::atan(4 / root), 1e-7);
+}
+
 TEST(PredictedAngle, IsANumberForEverySchemeOfTheCatalogue) {
     for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
         const scheme::Scheme scheme = scheme::find_scheme(entry.name);

@@ -7,6 +7,7 @@
 #include "core/half.hpp"
 #include "core/support.hpp"
 #include "model/convert.hpp"
+#include "model/family.hpp"
 #include "model/native.hpp"
 #include "scheme/catalogue.hpp"
 #include "support.hpp"
@@ -101,6 +102,9 @@ TEST(Published, EveryAttributeThatTheFamilyLacksMakesAModelOurOwn) {
     Architecture gpt2 = tiny_architecture(pre_ln);
     gpt2.norm_bias = false;
     EXPECT_EQ(family_of(gpt2), "flyball");
+    Architecture biased = llama();
+    biased.norm_bias = true;
+    EXPECT_EQ(family_of(biased), "flyball") << "Llama's norms have gains alone";
     Architecture gelu = llama();
     gelu.activation = Activation::gelu;
     EXPECT_EQ(family_of(gelu), "flyball");
@@ -172,6 +176,73 @@ TEST(Save, HasTheTensorsOfTransformers) {
     EXPECT_EQ(llama_file.info("model.layers.0.mlp.gate_proj.weight").shape, (std::vector<std::size_t>{12, 8}));
     EXPECT_EQ(llama_file.info("lm_head.weight").shape, (std::vector<std::size_t>{11, 8}));
     EXPECT_EQ(llama_file.names().size(), 4U * 9 + 3);
+}
+
+// What transformers reads, in numbers that are not its defaults.
+TEST(Save, TellsTransformersEverySizeAndConstant) {
+    const TemporaryFolder folder;
+    const auto config = [&folder] {
+        return parse_json(read_regular_file(folder.path() / "config.json", std::size_t{1} << 20), "config.json");
+    };
+    Architecture a = tiny_architecture(pre_ln);
+    a.eps = 0.25;
+    a.tied = false;
+    save_model(tiny_model<float>(a, 31), folder.path());
+    const Json gpt2 = config();
+    const std::vector<std::pair<const char*, Json>> of_gpt2 = {{"model_type", "gpt2"},
+                                                               {"n_layer", 4},
+                                                               {"n_embd", 8},
+                                                               {"n_head", 2},
+                                                               {"n_inner", 12},
+                                                               {"n_positions", 9},
+                                                               {"vocab_size", 11},
+                                                               {"layer_norm_epsilon", 0.25},
+                                                               {"tie_word_embeddings", false},
+                                                               {"dtype", "float32"},
+                                                               {"activation_function", "gelu_new"}};
+    for (const auto& [key, value] : of_gpt2) {
+        EXPECT_EQ(gpt2.at(key), value) << key;
+    }
+    Architecture b = llama();
+    b.eps = 0.125;
+    save_model(tiny_model<float>(b, 31), folder.path(), Storage::f16);
+    const Json llama_config = config();
+    const std::vector<std::pair<const char*, Json>> of_llama = {{"model_type", "llama"},
+                                                                {"num_hidden_layers", 4},
+                                                                {"hidden_size", 8},
+                                                                {"num_attention_heads", 2},
+                                                                {"num_key_value_heads", 1},
+                                                                {"head_dim", 4},
+                                                                {"intermediate_size", 12},
+                                                                {"max_position_embeddings", 9},
+                                                                {"vocab_size", 11},
+                                                                {"hidden_act", "silu"},
+                                                                {"rms_norm_eps", 0.125},
+                                                                {"rope_theta", 500.0},
+                                                                {"tie_word_embeddings", false},
+                                                                {"dtype", "float16"},
+                                                                {"attention_bias", false},
+                                                                {"mlp_bias", false}};
+    for (const auto& [key, value] : of_llama) {
+        EXPECT_EQ(llama_config.at(key), value) << key;
+    }
+    EXPECT_EQ(llama_config.at("rope_parameters").at("rope_theta"), 500.0);
+}
+
+// Queries, keys and values apart, with biases, and together again.
+TEST(Convert, PartsWithBiasesComeBackToTheSameBits) {
+    const Model<float> fused = tiny_model<float>(tiny_architecture(pre_ln), 31);
+    const auto bert = std::find_if(families().begin(), families().end(),
+                                   [](const Family& family) { return family.model_type == "bert"; });
+    const Model<float> apart = converted(fused, fused.architecture(), bert->names);
+    const std::vector<Linear>& parts = apart.layout().blocks[2].qkv;
+    ASSERT_EQ(parts.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t k = 0; k < 8; ++k) {
+            EXPECT_EQ(apart.at(parts[i].bias)[k], fused.at(fused.layout().blocks[2].qkv[0].bias)[8 * i + k]);
+        }
+    }
+    EXPECT_EQ(all_numbers(converted(apart, fused.architecture(), native_names())), all_numbers(fused));
 }
 
 TEST(Save, LoadedModelsOfEveryFamilyAreWrittenAgain) {
