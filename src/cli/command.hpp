@@ -2,13 +2,17 @@
 // flags.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/error.hpp"
+
+// Reading CLI11's header takes seconds: whoever declares flags includes it.
+namespace CLI {
+class App;
+}
 
 namespace flyball::cli {
 

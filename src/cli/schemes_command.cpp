@@ -8,6 +8,7 @@
 #include "cli/flags.hpp"
 #include "cli/schemes_page.hpp"
 #include "core/json.hpp"
+#include "scheme/document.hpp"
 
 namespace flyball::cli {
 
@@ -28,7 +29,7 @@ ExitCode run(const Flags& flags, const Common& common) {
         schemes.push_back(scheme::find_scheme(scheme::catalogue()[i].name));
     }
     if (common.json) {
-        print_out(dump_json(schemes_json(schemes), 2) + "\n");
+        print_out(dump_json(scheme::document(schemes), 2) + "\n");
     } else if (flags.markdown) {
         if (!all) {
             throw Error(ErrorKind::usage, "cli.schemes", "--markdown with schemes of your choice", "--markdown alone",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheme/document.hpp"
 #include "scheme/limit.hpp"
 #include "scheme/normaliser.hpp"
 #include "scheme/own_equation.hpp"
@@ -15,17 +16,6 @@ using scheme::CatalogueEntry;
 using scheme::Scheme;
 
 namespace {
-
-std::string_view help_of(const Scheme& scheme, const std::string& parameter) {
-    if (scheme.entry != nullptr) {
-        for (const scheme::ParameterHelp& row : scheme.entry->parameters) {
-            if (row.name == parameter) {
-                return row.help;
-            }
-        }
-    }
-    return "";
-}
 
 // Breaks long text, after ';' or ',' or before '|' or 'where' if there is one, else at a space; later lines are
 // indented.
@@ -74,35 +64,6 @@ std::string streams_of(const scheme::Program& program) {
 
 }  // namespace
 
-Json schemes_json(const std::vector<Scheme>& schemes) {
-    Json list = Json::array();
-    for (const Scheme& scheme : schemes) {
-        Json parameters = Json::array();
-        for (const scheme::ParameterSyntax& parameter : scheme.program.syntax().parameters) {
-            parameters.push_back({{"name", parameter.name},
-                                  {"default", scheme::print(*parameter.value)},
-                                  {"learned", parameter.learned},
-                                  {"help", help_of(scheme, parameter.name)}});
-        }
-        const CatalogueEntry* entry = scheme.entry;
-        list.push_back({{"name", scheme.name},
-                        {"title", entry == nullptr ? "" : entry->title},
-                        {"equation", scheme.program.text()},
-                        {"readout", scheme.program.readout_text()},
-                        {"parameters", parameters},
-                        {"reference", entry == nullptr ? "" : entry->reference},
-                        {"ode", has_limit(scheme)},
-                        {"plane", has_law(scheme)},
-                        {"remark", entry == nullptr ? "" : entry->remark},
-                        {"initialisation", entry == nullptr ? "" : scheme::describe(entry->recipe.initialisation)},
-                        {"attributes", entry == nullptr ? "" : scheme::describe_attributes(entry->recipe)},
-                        {"aliases", entry == nullptr ? std::vector<std::string_view>{} : entry->aliases},
-                        {"colour", scheme::look_of(scheme).colour},
-                        {"dash", scheme::look_of(scheme).dash}});
-    }
-    return list;
-}
-
 std::string schemes_table(const std::vector<Scheme>& schemes) {
     std::size_t width = 0;
     for (const Scheme& scheme : schemes) {
@@ -150,7 +111,8 @@ std::string scheme_details(const Scheme& scheme) {
     const auto no_law = scheme::reduced_law_problem(scheme.program);
     line("reduced law", no_limit ? "no: it needs the ODE limit" : no_law ? "no: " + *no_law : "yes");
     for (const scheme::ParameterSyntax& parameter : scheme.program.syntax().parameters) {
-        line("parameter", fmt::format("{}   {}", scheme::print(parameter), help_of(scheme, parameter.name)));
+        line("parameter",
+             fmt::format("{}   {}", scheme::print(parameter), scheme::parameter_help(scheme, parameter.name)));
     }
     if (entry != nullptr) {
         line("reference", entry->reference);
@@ -183,7 +145,8 @@ std::string schemes_markdown(const std::vector<Scheme>& schemes) {
         text += fmt::format("\n## {}\n\n{}: {}.\n\n    {}\n\n", scheme.name, entry.title, entry.remark,
                             scheme.program.text());
         for (const scheme::ParameterSyntax& parameter : scheme.program.syntax().parameters) {
-            text += fmt::format("* parameter `{}`: {}\n", scheme::print(parameter), help_of(scheme, parameter.name));
+            text += fmt::format("* parameter `{}`: {}\n", scheme::print(parameter),
+                                scheme::parameter_help(scheme, parameter.name));
         }
         if (const auto problem = scheme::reduced_law_problem(scheme.program)) {
             text += fmt::format("* no reduced law: `{}`\n", *problem);

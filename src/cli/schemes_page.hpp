@@ -1,15 +1,13 @@
-// The catalogue made readable: for terminals, programs and the documentation.
+// The catalogue made readable: for terminals and the documentation; for programs, scheme/document.hpp.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
 #include "scheme/catalogue.hpp"
 
 namespace flyball::cli {
 
-Json schemes_json(const std::vector<scheme::Scheme>& schemes);
 std::string schemes_table(const std::vector<scheme::Scheme>& schemes);
 std::string scheme_details(const scheme::Scheme& scheme);
 std::string schemes_markdown(const std::vector<scheme::Scheme>& schemes);

@@ -1,5 +1,6 @@
 // `flyball tokenize`: the ids of a text, as a model's own tokenizer gives them.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -10,7 +11,7 @@
 #include "core/json.hpp"
 #include "core/utf8.hpp"
 #include "model/locate.hpp"
-#include "tokenizer/tokenizer.hpp"
+#include "tokenizer/document.hpp"
 
 namespace flyball::cli {
 
@@ -57,14 +58,7 @@ ExitCode run(const Flags& flags, const Common& common) {
     }
     const std::vector<std::int32_t> ids = tokenizer.encode(text, !flags.no_special);
     if (common.json) {
-        Json document = {{"count", ids.size()}, {"ids", ids}};
-        if (flags.tokens) {
-            Json& list = document["tokens"] = Json::array();
-            for (const std::int32_t id : ids) {
-                list.push_back(std::string(tokenizer.token(id).value_or("")));
-            }
-        }
-        print_out(dump_json(document) + "\n");
+        print_out(dump_json(tokenizer::document(tokenizer, ids, flags.tokens)) + "\n");
         return ExitCode::done;
     }
     print_out(fmt::format("{} {}\n", ids.size(), ids.size() == 1 ? "token" : "tokens"));

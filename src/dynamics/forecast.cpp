@@ -5,8 +5,8 @@
 
 #include "attention/cost_table.hpp"
 #include "attention/kernels.hpp"
+#include "dynamics/method.hpp"
 #include "dynamics/own_frame.hpp"
-#include "dynamics/rk_table.hpp"
 #include "scheme/code.hpp"
 
 namespace flyball::dynamics {
@@ -19,7 +19,8 @@ constexpr double seconds_per_cosine = 1.5e-9;  // of the energy, beside its matr
 constexpr double restart_seconds = 10;
 constexpr std::size_t most_restart_steps = 100;
 constexpr std::size_t telling_steps = 5;  // of a method that chooses them: the first are as short as its first guess
-constexpr std::size_t telling_bdf_steps = 60;  // it starts at order 1, with steps that are thousands of times shorter
+// Of one that remembers steps: bdf starts at order 1, with steps that are thousands of times shorter.
+constexpr std::size_t telling_own_steps = 60;
 constexpr double telling_seconds = 60;
 
 struct Calls {
@@ -86,22 +87,13 @@ double Cost::evaluations_per_step() const {
     if (layers_) {
         return 1;
     }
-    switch (control_.method) {
-        case Method::euler:
-            return static_cast<double>(euler_table().stages());
-        case Method::rk4:
-            return static_cast<double>(rk4_table().stages());
-        case Method::bdf:
-        case Method::automatic:
-        case Method::erk:
-            break;
-    }
-    return static_cast<double>(dop853_table().stages());
+    const MethodRow& method = row_of(control_.method);
+    return method.table == nullptr ? 1 : static_cast<double>(method.table().stages());
 }
 
 std::size_t Cost::restart_every() const {
-    if (!layers_ && control_.method == Method::bdf) {
-        return most_restart_steps;  // each restart goes back to order 1
+    if (!layers_ && row_of(control_.method).table == nullptr) {
+        return most_restart_steps;  // each restart loses what it remembers: bdf goes back to order 1
     }
     const double steps = restart_seconds / (evaluations_per_step() * evaluation_seconds_);
     return static_cast<std::size_t>(std::clamp(steps, 1.0, static_cast<double>(most_restart_steps)));
@@ -113,14 +105,14 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
     double per_step = evaluations_per_step();
     if (layers_) {
         steps = static_cast<double>(*layers_ - state.steps);
-    } else if (control_.method == Method::euler || control_.method == Method::rk4) {
+    } else if (row_of(control_.method).has_equal_steps()) {
         steps = std::ceil((time_ - state.t) / control_.step);
     } else {
         if (time_ > slow_time) {
             return std::nullopt;  // steps of 1 and of 1e20 follow each other: the next says nothing of those to come
         }
         const double taken = static_cast<double>(evaluations) / calls_;
-        const std::size_t telling = control_.method == Method::bdf ? telling_bdf_steps : telling_steps;
+        const std::size_t telling = row_of(control_.method).table == nullptr ? telling_own_steps : telling_steps;
         if (state.steps == 0 || (state.steps < telling && taken * evaluation_seconds_ < telling_seconds)) {
             return std::nullopt;
         }

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "dynamics/bdf.hpp"
+#include "dynamics/method.hpp"
 #include "dynamics/own_frame.hpp"
-#include "dynamics/runge_kutta.hpp"
 
 namespace flyball::dynamics {
 
@@ -20,24 +19,15 @@ std::unique_ptr<Integrator> make_integrator(const Problem& problem, const Contro
     const bool single = control.precision == Precision::f32;
     const Tolerances tolerances{std::max(control.rtol, single ? least_float_rtol : 0),
                                 std::max(control.atol, single ? least_float_atol : 0)};
-    switch (control.method) {
-        case Method::euler:
-            return std::make_unique<RungeKutta>(euler_table(), control.step);
-        case Method::rk4:
-            return std::make_unique<RungeKutta>(rk4_table(), control.step);
-        case Method::bdf:
-            return make_bdf(tolerances);
-        case Method::automatic:
-            // Under the mask tokens that have met are held apart by those that only one of them sees, at rate 1 and
-            // over any time.
-            if (problem.attention.causal() && problem.time > slow_time) {
-                return make_bdf(tolerances);
-            }
-            break;
-        case Method::erk:
-            break;
+    // Under the mask tokens that have met are held apart by those that only one of them sees, at rate 1 and over any
+    // time.
+    const bool stiff = control.method == Method::automatic && problem.attention.causal() && problem.time > slow_time;
+    const MethodRow& method = row_of(stiff ? Method::bdf : control.method);
+    if (method.table == nullptr) {
+        return method.make(tolerances);
     }
-    return std::make_unique<RungeKutta>(dop853_table(), tolerances);
+    return method.has_equal_steps() ? std::make_unique<RungeKutta>(method.table(), control.step)
+                                    : std::make_unique<RungeKutta>(method.table(), tolerances);
 }
 
 }  // namespace flyball::dynamics

@@ -71,24 +71,31 @@ Sample measure(const Measured& shape, double t, const std::vector<double>& theta
                       measure::effective_rank(rows), static_cast<double>(pairs.components.value_or(0))};
         }
     });
+    const auto mean = [&](double System::*value) {
+        double sum = 0;
+        for (const System& system : all) {
+            sum += system.*value / systems;
+        }
+        return sum;
+    };
+    sample.one_minus_cosine = mean(&System::one_minus_cosine);
+    sample.variance = mean(&System::variance);
+    sample.energy = mean(&System::energy);
+    sample.effective_rank = mean(&System::effective_rank);
+    if (counted) {
+        sample.clusters = mean(&System::clusters);
+    }
     std::vector<double> cosines;
-    double clusters = 0;
     for (const System& system : all) {
         cosines.push_back(1 - system.one_minus_cosine);
-        sample.one_minus_cosine += system.one_minus_cosine / systems;
-        sample.variance += system.variance / systems;
-        sample.energy += system.energy / systems;
-        sample.effective_rank += system.effective_rank / systems;
-        clusters += system.clusters / systems;
-    }
-    if (counted) {
-        sample.clusters = clusters;
     }
     sample.cosine = 1 - sample.one_minus_cosine;
     sample.cosine_lo = measure::quantile(cosines, 0.05);
     sample.cosine_hi = measure::quantile(cosines, 0.95);
     const std::vector<double> radii = measure::lengths({x.data(), shape.systems * n, shape.dim});
+    sample.radius = 0;
     sample.radius_min = HUGE_VAL;
+    sample.radius_max = 0;
     for (const double r : radii) {
         sample.radius += r / static_cast<double>(radii.size());
         sample.radius_min = std::min(sample.radius_min, r);

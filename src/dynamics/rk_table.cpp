@@ -131,8 +131,4 @@ const RkTable& dop853_table() {
     return table;
 }
 
-std::vector<const RkTable*> rk_tables() {
-    return {&euler_table(), &rk4_table(), &dop853_table()};
-}
-
 }  // namespace flyball::dynamics

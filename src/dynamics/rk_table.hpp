@@ -42,7 +42,4 @@ const RkTable& euler_table();
 const RkTable& rk4_table();
 const RkTable& dop853_table();
 
-// Every table: what the tests walk.
-std::vector<const RkTable*> rk_tables();
-
 }  // namespace flyball::dynamics

@@ -10,21 +10,23 @@
 
 namespace flyball::dynamics {
 
-// Definitions: docs/simulate.md. NaN where a quantity was not measured; JSON then says null, a table leaves it empty.
+// Definitions: docs/simulate.md. NaN until it is measured: a quantity that nobody computes is no 0. JSON then says
+// null, a table leaves it empty.
 struct Sample {
-    double t = 0;
-    double cosine = 0;     // mean over pairs i < j and systems
-    double cosine_lo = 0;  // 5 % and 95 % quantiles over systems
-    double cosine_hi = 0;
-    double one_minus_cosine = 0;  // by itself: it keeps its digits when the cosine rounds to 1
-    double radius = 0;            // of |x|, over tokens and systems
-    double radius_min = 0;
-    double radius_max = 0;
-    double variance = 0;
-    double energy = 0;
-    double speed = 0;
-    double clusters = std::numeric_limits<double>::quiet_NaN();  // mean over systems; NaN above 65,536 tokens
-    double effective_rank = 0;                                   // NaN above min(n, d) = 1024
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    double t = unknown;
+    double cosine = unknown;     // mean over pairs i < j and systems
+    double cosine_lo = unknown;  // 5 % and 95 % quantiles over systems
+    double cosine_hi = unknown;
+    double one_minus_cosine = unknown;  // by itself: it keeps its digits when the cosine rounds to 1
+    double radius = unknown;            // of |x|, over tokens and systems
+    double radius_min = unknown;
+    double radius_max = unknown;
+    double variance = unknown;
+    double energy = unknown;
+    double speed = unknown;
+    double clusters = unknown;        // mean over systems; not measured above 65,536 tokens
+    double effective_rank = unknown;  // not measured above min(n, d) = 1024
 
     bool operator==(const Sample&) const = default;
 };

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "dynamics/method.hpp"
 #include "dynamics/sample.hpp"
 
 namespace flyball::dynamics {
@@ -124,23 +125,8 @@ std::vector<double> sample_times(const Settings& s) {
 
 double memory_estimate(const Settings& s, std::size_t streams) {
     const double numbers = static_cast<double>(s.systems) * static_cast<double>(s.tokens) * static_cast<double>(s.dim);
-    // Copies of the state that an integrator keeps, restart points included; the equation and attention have some more.
-    double copies = 8;
-    if (!s.layers) {
-        switch (s.method) {
-            case Method::euler:
-                copies = 12;
-                break;
-            case Method::rk4:
-                copies = 15;
-                break;
-            case Method::bdf:
-            case Method::automatic:
-            case Method::erk:
-                copies = 30;
-                break;
-        }
-    }
+    // Copies of the state that are kept, restart points included; the equation and attention have some more.
+    const double copies = s.layers ? 8 : row_of(s.method).copies;
     constexpr double rows = 12;
     double total = numbers * static_cast<double>(streams) * 8 * (copies + rows);
     if (s.weights != WeightKind::identity) {

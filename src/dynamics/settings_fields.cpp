@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/setting_field.hpp"
+#include "dynamics/method.hpp"
 #include "dynamics/sample.hpp"
 #include "dynamics/settings.hpp"
 
@@ -43,11 +44,6 @@ const Names<WeightKind> weight_kinds = {{"identity", WeightKind::identity},
                                         {"gaussian", WeightKind::gaussian},
                                         {"kaiming", WeightKind::kaiming},
                                         {"orthogonal", WeightKind::orthogonal}};
-const Names<Method> methods = {{"auto", Method::automatic},
-                               {"erk", Method::erk},
-                               {"bdf", Method::bdf},
-                               {"euler", Method::euler},
-                               {"rk4", Method::rk4}};
 const Names<Precision> precisions = {{"f64", Precision::f64}, {"f32", Precision::f32}};
 const Names<bool> masks = {{"none", false}, {"causal", true}};
 
@@ -159,16 +155,25 @@ Until parse_until(const std::string& text) {
 }
 
 Method parse_method(const std::string& text) {
+    Names<Method> methods;
+    for (const MethodRow& row : method_rows()) {
+        methods.emplace_back(row.name, row.method);
+    }
     return reader.named(text, "method", methods);
 }
 
 const char* name(Method method) {
-    return name_of(method, methods);
+    return row_of(method).name;
 }
 
 const std::vector<SettingField>& setting_fields() {
     using S = Settings;
     using T = const std::string&;
+    static const std::string methods_help = method_help();
+    static const std::string dt_help =
+        "step of layers (1, a whole block, unless given), " + methods_with_equal_steps() + " (0.1 unless given)";
+    static const std::string rtol_help = "relative tolerance of " + methods_with_chosen_steps();
+    static const std::string atol_help = "absolute tolerance of " + methods_with_chosen_steps();
     static const std::vector<SettingField> fields = {
         {"tokens", "N", "number of particles", [](const S& s) -> Text { return std::to_string(s.tokens); },
          [](T text, S& s) { s.tokens = whole(text, "tokens", 1); }},
@@ -201,16 +206,15 @@ const std::vector<SettingField>& setting_fields() {
         {"layers", "L", "run this many discrete layers instead",
          [](const S& s) { return s.layers ? Text(std::to_string(*s.layers)) : std::nullopt; },
          [](T text, S& s) { s.layers = whole(text, "layers", 1); }},
-        {"dt", "DT", "step of layers (1, a whole block, unless given), euler and rk4 (0.1 unless given)",
+        {"dt", "DT", dt_help.c_str(),
          [](const S& s) { return s.dt || s.layers ? Text(format_double(s.step())) : std::nullopt; },
          [](T text, S& s) { s.dt = real(text, "dt"); }},
-        {"method", "NAME", "auto (erk), erk, bdf (stiff equations), euler or rk4",
-         [](const S& s) -> Text { return name_of(s.method, methods); },
+        {"method", "NAME", methods_help.c_str(), [](const S& s) -> Text { return name(s.method); },
          [](T text, S& s) { s.method = parse_method(text); }},
-        {"rtol", "X", "relative tolerance of erk and bdf",
+        {"rtol", "X", rtol_help.c_str(),
          [](const S& s) { return s.layers ? std::nullopt : Text(format_double(s.rtol)); },
          [](T text, S& s) { s.rtol = real(text, "rtol"); }},
-        {"atol", "X", "absolute tolerance of erk and bdf",
+        {"atol", "X", atol_help.c_str(),
          [](const S& s) { return s.layers ? std::nullopt : Text(format_double(s.atol)); },
          [](T text, S& s) { s.atol = real(text, "atol"); }},
         {"systems", "M", "independent systems; quantiles are over them",

@@ -1,17 +1,8 @@
 #include "record/event_file.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <chrono>
-
-#include "core/error.hpp"
-#include "core/file.hpp"
 
 namespace flyball::record {
 
@@ -95,28 +86,11 @@ double wall_clock() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-EventFile::EventFile(std::filesystem::path path, double wall_time) : path_(std::move(path)) {
-    struct stat status {};
-    if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-        throw Error(ErrorKind::io, where, fmt::format("{}, which is no regular file", flyball::quoted(path_.string())),
-                    expected);
-    }
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) {
-        throw_file_error(where, path_, errno, expected);
-    }
-    try {
-        std::string first = event_at(wall_time, 0);
-        put_text(first, 3, "brain.Event:2");
-        append(first);
-    } catch (...) {
-        ::close(descriptor_);
-        throw;
-    }
-}
-
-EventFile::~EventFile() {
-    ::close(descriptor_);
+EventFile::EventFile(std::filesystem::path path, double wall_time)
+    : file_(std::move(path), GrowingFile::Found::emptied, GrowingFile::Reach::system, where, expected) {
+    std::string first = event_at(wall_time, 0);
+    put_text(first, 3, "brain.Event:2");
+    append(first);
 }
 
 void EventFile::scalar(std::string_view tag, std::int64_t step, double value, double wall_time) {
@@ -137,19 +111,7 @@ void EventFile::append(std::string_view event) {
     put_little_endian(record, masked_crc(record));
     record.append(event);
     put_little_endian(record, masked_crc(event));
-    try {
-        write_all(descriptor_, std::as_bytes(std::span(record)), path_);
-    } catch (...) {
-        static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(size_)));
-        throw;
-    }
-    size_ += record.size();
-}
-
-void EventFile::flush() {
-    if (::fdatasync(descriptor_) != 0) {
-        throw_file_error(where, path_, errno, expected);
-    }
+    file_.append(record);
 }
 
 }  // namespace flyball::record

@@ -23,6 +23,8 @@
 #include <string>
 #include <string_view>
 
+#include "record/growing_file.hpp"
+
 namespace flyball::record {
 
 // Of the polynomial 0x1EDC6F41, reflected, starting from and inverted by all ones.
@@ -35,22 +37,17 @@ class EventFile {
   public:
     // Makes the file, or empties the one that is there, and writes its first event.
     explicit EventFile(std::filesystem::path path, double wall_time = wall_clock());
-    ~EventFile();
-    EventFile(const EventFile&) = delete;
-    EventFile& operator=(const EventFile&) = delete;
 
     // One write to the system. When it throws (a full disk) the file is as it was before. NaN and infinity are values.
     void scalar(std::string_view tag, std::int64_t step, double value, double wall_time = wall_clock());
 
     // To the disk; a kill of the process alone loses nothing that scalar() has written.
-    void flush();
+    void flush() const { file_.flush(); }
 
   private:
     void append(std::string_view event);
 
-    std::filesystem::path path_;
-    std::uint64_t size_ = 0;
-    int descriptor_ = -1;
+    GrowingFile file_;
 };
 
 }  // namespace flyball::record

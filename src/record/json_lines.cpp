@@ -1,8 +1,6 @@
 #include "record/json_lines.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cassert>
@@ -49,52 +47,29 @@ std::string_view seal_in(std::string_view line) {
 }  // namespace
 
 JsonLines::JsonLines(std::filesystem::path path, const Seal& seal, Reach reach)
-    : path_(std::move(path)), reach_(reach), first_seal_(first_seal_of(seal)), last_seal_(first_seal_), ends_{0} {
-    struct stat status {};
-    if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-        throw Error(ErrorKind::io, where, fmt::format("{}, which is no regular file", flyball::quoted(path_.string())),
-                    expected);
-    }
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) {
-        throw_file_error(where, path_, errno, expected);
-    }
-    try {
-        read_what_is_there();
-        sync();
-    } catch (...) {
-        ::close(descriptor_);
-        throw;
-    }
-    if (reach_ == Reach::disk) {  // that there is such a file must reach the disk as well; not every system can do it
-        const std::filesystem::path folder = path_.parent_path();
-        const int entry = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (entry >= 0) {
-            static_cast<void>(::fsync(entry));
-            ::close(entry);
-        }
-    }
-}
-
-JsonLines::~JsonLines() {
-    ::close(descriptor_);
+    : file_(std::move(path), GrowingFile::Found::kept, reach, where, expected),
+      first_seal_(first_seal_of(seal)),
+      last_seal_(first_seal_),
+      ends_{0} {
+    read_what_is_there();
+    file_.settle();
 }
 
 void JsonLines::read_what_is_there() {
-    const MappedFile file(path_);
+    const MappedFile file(file_.path());
     const std::string_view all(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     for (std::size_t end = all.find('\n'); end != std::string_view::npos; end = all.find('\n', ends_.back())) {
         const std::string_view line = all.substr(ends_.back(), end - ends_.back());
         const std::string_view content = content_of(line);
         if (content.empty() || seal_in(line) != seal_after(last_seal_, content)) {
-            refuse(path_, fmt::format("line {} without its seal (damaged, or of another run)", size() + 1),
+            refuse(file_.path(), fmt::format("line {} without its seal (damaged, or of another run)", size() + 1),
                    "the lines as this run wrote them");
         }
         last_seal_ = seal_in(line);
         ends_.push_back(end + 1);
     }
     if (ends_.back() < all.size()) {
-        cut(ends_.back());  // torn by a crash
+        file_.cut(ends_.back());  // torn by a crash
     }
 }
 
@@ -106,11 +81,9 @@ void JsonLines::append(const Json& record) {
     line.append(seal_begins).append(seal).append(seal_ends).append("\n");
     ends_.push_back(ends_.back() + line.size());  // first: nothing may want memory once the line is written
     try {
-        write_all(descriptor_, std::as_bytes(std::span(line)), path_);
-        sync();
+        file_.append(line);
     } catch (...) {
         ends_.pop_back();
-        static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(ends_.back())));
         throw;
     }
     last_seal_ = std::move(seal);
@@ -121,12 +94,12 @@ std::string JsonLines::text_of(std::size_t i) const {
     std::string text(ends_[i + 1] - ends_[i] - 1, '\0');
     for (std::size_t done = 0; done < text.size();) {
         const ssize_t got =
-            ::pread(descriptor_, text.data() + done, text.size() - done, static_cast<off_t>(ends_[i] + done));
+            ::pread(file_.descriptor(), text.data() + done, text.size() - done, static_cast<off_t>(ends_[i] + done));
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got <= 0) {
-            throw_file_error(where, path_, got < 0 ? errno : EIO, "the lines that were written to it");
+            throw_file_error(where, file_.path(), got < 0 ? errno : EIO, "the lines that were written to it");
         }
         done += static_cast<std::size_t>(got);
     }
@@ -134,22 +107,23 @@ std::string JsonLines::text_of(std::size_t i) const {
 }
 
 Json JsonLines::line(std::size_t i) const {
-    Json record = parse_json(text_of(i), path_.string());
+    Json record = parse_json(text_of(i), file_.path().string());
     record.erase("seal");
     return record;
 }
 
 void JsonLines::keep(std::size_t count) {
     if (count > size()) {
-        refuse(path_, fmt::format("{} lines", size()), fmt::format("{} or more, as the run had written", count));
+        refuse(file_.path(), fmt::format("{} lines", size()), fmt::format("{} or more, as the run had written", count));
     }
     if (count == size()) {
         return;
     }
     std::string seal = count == 0 ? first_seal_ : std::string(seal_in(text_of(count - 1)));
-    cut(ends_[count]);
+    file_.cut(ends_[count]);
     ends_.resize(count + 1);
     last_seal_ = std::move(seal);
+    file_.settle();
 }
 
 std::size_t JsonLines::keep_while(const std::function<bool(const Json&)>& is_kept) {
@@ -159,19 +133,6 @@ std::size_t JsonLines::keep_while(const std::function<bool(const Json&)>& is_kep
     }
     keep(count);
     return count;
-}
-
-void JsonLines::cut(std::uint64_t size) const {
-    if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
-        throw_file_error(where, path_, errno, expected);
-    }
-    sync();
-}
-
-void JsonLines::sync() const {
-    if (reach_ == Reach::disk && ::fdatasync(descriptor_) != 0) {
-        throw_file_error(where, path_, errno, expected);
-    }
 }
 
 }  // namespace flyball::record

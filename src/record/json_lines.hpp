@@ -23,26 +23,22 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "record/growing_file.hpp"
 #include "record/sealed.hpp"
 
 namespace flyball::record {
 
 class JsonLines {
   public:
-    // How far a line is when append() returns: with the system, which is enough for a kill of the process, or on the
-    // disk, which is enough for a power failure and costs an fsync.
-    enum class Reach { system, disk };
+    using Reach = GrowingFile::Reach;
 
     // Opens or makes the file; what is there is checked, which reads it once. 8 bytes of memory a line.
     JsonLines(std::filesystem::path path, const Seal& seal, Reach reach = Reach::system);
-    ~JsonLines();
-    JsonLines(const JsonLines&) = delete;
-    JsonLines& operator=(const JsonLines&) = delete;
 
     std::size_t size() const { return ends_.size() - 1; }
 
     // `record` is an object with at least one field and none that is called "seal". When it throws (a full disk) the
-    // file is as it was before.
+    // file is as it was before (growing_file.hpp).
     void append(const Json& record);
 
     Json line(std::size_t i) const;  // from 0; without its seal
@@ -57,15 +53,11 @@ class JsonLines {
   private:
     void read_what_is_there();
     std::string text_of(std::size_t i) const;  // of a line, without its newline
-    void cut(std::uint64_t size) const;
-    void sync() const;
 
-    std::filesystem::path path_;
-    Reach reach_;
+    GrowingFile file_;
     std::string first_seal_;           // what stands for the seal before the first line
     std::string last_seal_;            // of the last line
     std::vector<std::uint64_t> ends_;  // where lines begin and end: 0, then one after each line
-    int descriptor_ = -1;
 };
 
 }  // namespace flyball::record

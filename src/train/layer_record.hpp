@@ -2,6 +2,7 @@
 // TensorBoard's files and figures walk it.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,22 +17,24 @@ struct MatrixRecord {
     double update = 0;    // length of the step's change, over that of the matrix
 };
 
-// Of the stream x after block `layer`; in the first record of a run, block 0 is the first one.
+// Of the stream x after block `layer`; in the first record of a run, block 0 is the first one. NaN until it is
+// measured: a quantity that nobody computes is no 0.
 struct LayerRecord {
-    double norm = 0;      // mean length of a row
-    double mean_abs = 0;  // measure/moments.hpp
-    double entry_variance = 0;
-    double data_variance = 0;
-    double attention_norm = 0;   // mean length of what attention adds, as the equation adds it
-    double attention_ratio = 0;  // the same over the mean length of the stream on entry to the block
-    double ffn_norm = 0;
-    double ffn_ratio = 0;
-    double gradient = 0;         // length of the loss's gradient with respect to the stream
-    double entropy = 0;          // mean over rows and heads of -sum p log p of attention, in nats
-    double largest_logit = 0;    // the largest score of any head
-    double angle = 0;            // by which the block turns the stream, mean over rows, in radians
-    double angle_predicted = 0;  // model/predicted_angle.hpp
-    double angle_ratio = 0;      // measured / predicted
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    double norm = unknown;      // mean length of a row
+    double mean_abs = unknown;  // measure/moments.hpp
+    double entry_variance = unknown;
+    double data_variance = unknown;
+    double attention_norm = unknown;   // mean length of what attention adds, as the equation adds it
+    double attention_ratio = unknown;  // the same over the mean length of the stream on entry to the block
+    double ffn_norm = unknown;
+    double ffn_ratio = unknown;
+    double gradient = unknown;         // length of the loss's gradient with respect to the stream
+    double entropy = unknown;          // mean over rows and heads of -sum p log p of attention, in nats
+    double largest_logit = unknown;    // the largest score of any head
+    double angle = unknown;            // by which the block turns the stream, mean over rows, in radians
+    double angle_predicted = unknown;  // model/predicted_angle.hpp
+    double angle_ratio = unknown;      // measured / predicted
     std::vector<MatrixRecord> matrices;
 };
 

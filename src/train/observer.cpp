@@ -71,7 +71,9 @@ Observer::Observer(const model::Model<float>& model, model::Batch batch)
 
 void Observer::see_embedding(const View& view) {
     const std::size_t dim = model_.architecture().dim;
-    std::fill(layers_.begin(), layers_.end(), LayerRecord{});
+    LayerRecord nothing_yet;
+    nothing_yet.attention_norm = nothing_yet.ffn_norm = 0;  // see_added() sums them
+    std::fill(layers_.begin(), layers_.end(), nothing_yet);
     std::fill(heads_.begin(), heads_.end(), HeadSums{});
     std::fill(lengths_.begin(), lengths_.end(), model::BlockLengths{});
     embedding_ = {};
@@ -150,15 +152,16 @@ std::vector<LayerRecord> Observer::records(double weight) const {
         layer.gradient /= weight;
         layer.attention_ratio = layer.attention_norm / stream_before(l);
         layer.ffn_ratio = layer.ffn_norm / stream_before(l);
+        double entropy = 0;
         double rows = 0;
         layer.largest_logit = heads_[l * heads].largest;
         for (std::size_t h = 0; h < heads; ++h) {
             const HeadSums& sums = heads_[l * heads + h];
-            layer.entropy += sums.entropy;
+            entropy += sums.entropy;
             rows += sums.rows;
             layer.largest_logit = std::max(layer.largest_logit, sums.largest);
         }
-        layer.entropy /= rows;
+        layer.entropy = entropy / rows;
         layer.angle_predicted = model::predicted_angle(model_, l, batch_.tokens, lengths_[l]);
         layer.angle_ratio = layer.angle / layer.angle_predicted;
     }

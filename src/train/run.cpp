@@ -46,7 +46,6 @@ double number_at(const Json& object, const char* key) {
 void read_layers(const std::vector<Json>& lines, Summary& summary) {
     const auto last =
         std::find_if(lines.rbegin(), lines.rend(), [](const Json& line) { return line.contains("layers"); });
-    summary.growth = summary.smallest_gradient = summary.largest_gradient = std::nan("");
     if (last == lines.rend()) {
         return;
     }
@@ -84,12 +83,13 @@ Summary summary_of(const RunPlan& plan, const Corpus& corpus, const Trainer& tra
     summary.outcome = outcome;
     summary.failure = failure;
     summary.steps = trainer.done();
-    summary.loss = lines.empty() ? std::nan("") : final_loss(lines);
+    if (!lines.empty()) {
+        summary.loss = final_loss(lines);
+    }
     summary.parameters = trainer.model().layout().count();
     summary.tokens_per_second = tokens_per_second(lines);
     summary.memory = memory_estimate(trainer.model().architecture(), summary.parameters, plan.settings);
     summary.notes = trainer.notes();
-    summary.validation_loss = std::nan("");
     read_layers(lines, summary);
     if (corpus.floor) {
         summary.language = *corpus.floor;

@@ -1,6 +1,7 @@
 // What is left of a training run when it is over: summary.json, and a row of the table.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,9 @@ struct RunPlan {
     scheme::Scheme scheme;
 };
 
+// Numbers are NaN until they are known.
 struct Summary {
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     std::string name;
     std::string scheme;
     std::string equation;
@@ -26,16 +29,16 @@ struct Summary {
     Outcome outcome = Outcome::done;
     std::optional<Failure> failure;
     std::size_t steps = 0;                 // that were taken
-    double loss = 0;                       // mean training loss of the last tenth of the steps
-    double validation_loss = 0;            // at the end
+    double loss = unknown;                 // mean training loss of the last tenth of the steps
+    double validation_loss = unknown;      // at the end
     std::optional<double> entropy_floor;   // of the same windows
     std::optional<EntropyFloor> language;  // of the whole validation part
     std::size_t parameters = 0;
-    double tokens_per_second = 0;
-    double memory = 0;             // bytes, as estimated
-    double growth = 0;             // length of the stream after the last block over that of the embedding, at the end
-    double smallest_gradient = 0;  // of the streams, over layers, at the end
-    double largest_gradient = 0;
+    double tokens_per_second = unknown;
+    double memory = unknown;  // bytes, as estimated
+    double growth = unknown;  // length of the stream after the last block over that of the embedding, at the end
+    double smallest_gradient = unknown;  // of the streams, over layers, at the end
+    double largest_gradient = unknown;
     std::vector<std::string> notes;
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/file.hpp"
 #include "program.hpp"
+#include "sanitized.hpp"
 
 namespace flyball::cli::test {
 namespace {
@@ -28,10 +29,9 @@ class Interrupted : public ::testing::Test {
     // Killed as soon as something is there to go on from.
     void make(const std::string& more = "") {
         // Layers, so that a restart point is offered often; slow enough to be interrupted in the middle.
-        flags_ =
-            "simulate --scheme post-ln --scheme peri-ln --tokens 400 --dim 3 --beta 3 --layers 6000 --dt 0.01 "
-            "--samples 13 --trajectory " +
-            more;
+        const std::string layers = sanitized ? "600" : "6000";
+        flags_ = "simulate --scheme post-ln --scheme peri-ln --tokens 400 --dim 3 --beta 3 --layers " + layers +
+                 " --dt 0.01 --samples 13 --trajectory " + more;
         ASSERT_EQ(run_program(flags_ + " --out " + whole().string()).exit, 0);
         for (int tenths = 5; tenths < 200; tenths += 5) {
             fs::remove_all(killed());

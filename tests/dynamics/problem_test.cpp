@@ -1,5 +1,6 @@
 // Problems that settings cannot say, watches at times of one's own, and velocities at given states.
 #include "dynamics/problem.hpp"
+#include "dynamics/method.hpp"
 
 #include <gtest/gtest.h>
 
@@ -239,10 +240,10 @@ TEST(Velocities, AreThoseOfTheirTime) {
 }
 
 TEST(Watches, LookAtTimesOfOnesOwn) {
-    for (const Method method : {Method::erk, Method::bdf, Method::rk4}) {
+    for (const MethodRow& row : method_rows()) {
         const Problem problem = problem_at("post-ln", four, 3, 2);
         Control control;
-        control.method = method;
+        control.method = row.method;
         control.step = 0.01;
         const auto times_of = [&](std::vector<double> times) {
             Watch watch;
@@ -253,10 +254,10 @@ TEST(Watches, LookAtTimesOfOnesOwn) {
             }
             return seen;
         };
-        EXPECT_EQ(times_of({}), (std::vector<double>{0, 2})) << name(method);
-        EXPECT_EQ(times_of({0.3, 0.31, 1.7}), (std::vector<double>{0.3, 0.31, 1.7})) << name(method);
-        EXPECT_EQ(times_of({2}), std::vector<double>{2}) << name(method);
-        EXPECT_EQ(times_of({0}), std::vector<double>{0}) << name(method);
+        EXPECT_EQ(times_of({}), (std::vector<double>{0, 2})) << row.name;
+        EXPECT_EQ(times_of({0.3, 0.31, 1.7}), (std::vector<double>{0.3, 0.31, 1.7})) << row.name;
+        EXPECT_EQ(times_of({2}), std::vector<double>{2}) << row.name;
+        EXPECT_EQ(times_of({0}), std::vector<double>{0}) << row.name;
     }
     Problem layers = problem_at("post-ln", four, 3, 2);
     layers.layers = 8;

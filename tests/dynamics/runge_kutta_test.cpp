@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "dynamics/runge_kutta.hpp"
+#include "dynamics/method.hpp"
 
 namespace flyball::dynamics {
 namespace {

@@ -117,6 +117,27 @@ TEST(SampleDefinitions, HoldForRandomTokensOnTheSphere) {
     }
 }
 
+// A member of Sample that nobody computes is NaN, and this is where that is noticed.
+TEST(SampleDefinitions, EveryFieldIsMeasuredInEverySample) {
+    for (const bool layers : {false, true}) {
+        Settings s = small(5, 3);
+        s.start = StartKind::gaussian;
+        if (layers) {
+            s.layers = 3;
+        }
+        const Record record = run(s, scheme::find_scheme("pre-ln").program);
+        ASSERT_GE(record.samples.size(), 3U);
+        for (const Sample& sample : record.samples) {
+            for (const SampleField& field : sample_fields()) {
+                EXPECT_TRUE(std::isfinite(field(sample))) << field.name << " at t = " << sample.t;
+            }
+        }
+    }
+    for (const SampleField& field : sample_fields()) {
+        EXPECT_TRUE(std::isnan(field(Sample{}))) << field.name << " of a sample that nobody measured";
+    }
+}
+
 TEST(SampleDefinitions, HoldForLengthsThatDiffer) {
     Settings s = small(6, 4);
     s.start = StartKind::gaussian;

@@ -102,8 +102,10 @@ TEST(SampleFields, AreTheMembersOfTheirName) {
         EXPECT_EQ(field.json == nullptr ? "" : field.json, expected.at(field.name).first);
         EXPECT_DOUBLE_EQ(field(s), expected.at(field.name).second) << field.name;
     }
-    EXPECT_EQ(unpack(pack({s, Sample{.t = 2, .clusters = 1}})),
-              (std::vector<Sample>{s, Sample{.t = 2, .clusters = 1}}));
+    Sample other = s;
+    other.t = 2;
+    other.clusters = 1;
+    EXPECT_EQ(unpack(pack({s, other})), (std::vector<Sample>{s, other}));
 }
 
 TEST(CollapseTime, IsTheFirstSampleWithAMeanCosineAbove999) {

@@ -11,6 +11,7 @@
 #include "dynamics/checkpoint.hpp"
 #include "dynamics/weights.hpp"
 #include "scheme/catalogue.hpp"
+#include "setting_fields.hpp"
 
 namespace flyball::dynamics {
 namespace {
@@ -45,12 +46,7 @@ const std::vector<std::pair<std::string, std::string>>& other_values() {
 }
 
 const SettingField& field_named(const std::string& key) {
-    for (const SettingField& field : setting_fields()) {
-        if (field.key == key) {
-            return field;
-        }
-    }
-    throw std::logic_error("no such setting: " + key);
+    return flyball::test::field_named(setting_fields(), key);
 }
 
 TEST(SettingFields, EachIsReadBackAsItIsWritten) {

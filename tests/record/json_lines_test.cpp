@@ -1,7 +1,9 @@
 // Lines that a killed run left behind are taken up to the last whole one; what was damaged is refused.
 #include "record/json_lines.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,6 +203,31 @@ TEST(JsonLines, AProcessKilledWhileItWritesLeavesWholeLinesAndIsGoneOnWith) {
         }
     }
     EXPECT_GT(JsonLines(path, seal).size(), 8U);
+}
+
+// A file in memory that may not shrink: a failed write stays there by half.
+TEST(JsonLines, NothingIsWrittenBehindHalfALineThatCouldNotBeCutOff) {
+    const int memory = memfd_create("lines", MFD_ALLOW_SEALING);
+    ASSERT_GE(memory, 0);
+    const std::string path = "/proc/self/fd/" + std::to_string(memory);
+    JsonLines lines(path, seal);
+    lines.append(record_of(1));
+    const std::string text = read_text_file(path, 1 << 20);
+    ASSERT_EQ(fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{text.size() + 20, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_THROW(lines.append(record_of(2)), Error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    ASSERT_EQ(read_text_file(path, 1 << 20).size(), text.size() + 20) << "nothing was tested";
+    EXPECT_THROW(lines.append(record_of(2)), Error) << "there is room again, but not at the end of the last line";
+    EXPECT_EQ(read_text_file(path, 1 << 20).size(), text.size() + 20);
+    EXPECT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines.line(0), record_of(1));
+    close(memory);
 }
 
 TEST(JsonLines, AFullDiskIsAnErrorAndLeavesTheFileAsItWas) {

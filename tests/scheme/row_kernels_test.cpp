@@ -86,27 +86,13 @@ Reference reference(const RowMap<Real>& map, const std::vector<double>& x, const
     return result;
 }
 
-// The functions in a chain from the first to the last; no default, so that a new one has to be linked in.
-std::optional<RowFunction> next(RowFunction function) {
-    switch (function) {
-        case RowFunction::sphere:
-            return RowFunction::rms;
-        case RowFunction::rms:
-            return RowFunction::centred;
-        case RowFunction::centred:
-            return RowFunction::tanh;
-        case RowFunction::tanh:
-            return RowFunction::erf;
-        case RowFunction::erf:
-            break;
-    }
-    return std::nullopt;
-}
-
+// What the table of normalisers uses, each once: a function that is in no row of it is out of everybody's reach.
 std::vector<RowFunction> every_function() {
     std::vector<RowFunction> functions;
-    for (std::optional<RowFunction> f = RowFunction::sphere; f; f = next(*f)) {
-        functions.push_back(*f);
+    for (const Normaliser& normaliser : normalisers()) {
+        if (std::find(functions.begin(), functions.end(), normaliser.function) == functions.end()) {
+            functions.push_back(normaliser.function);
+        }
     }
     return functions;
 }

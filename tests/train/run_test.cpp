@@ -239,6 +239,34 @@ TEST_F(RunTest, SpeedsCountTheTokensOfAllBatchesOfAStep) {
     EXPECT_EQ(result.summary.tokens_per_second, speeds[20]) << "the middle one of 40";
 }
 
+// A number that nobody computes is NaN, which JSON has as null.
+TEST_F(RunTest, EveryNumberOfASummaryAndOfALayerIsMeasured) {
+    const RunResult result = run(plan(), corpus_, nullptr, {});
+    const Json summary = to_json(result.summary);
+    for (const auto& [key, value] : summary.items()) {
+        EXPECT_TRUE(!value.is_number_float() || std::isfinite(value.get<double>())) << key;
+    }
+    std::size_t looked_at = 0;
+    for (const Json& line : result.lines) {
+        for (const Json& layer : line.value("layers", Json::array())) {
+            for (const LayerField& field : layer_fields()) {
+                EXPECT_TRUE(std::isfinite(layer.at(field.name).get<double>()))
+                    << field.name << " of step " << line["step"];
+                ++looked_at;
+            }
+        }
+    }
+    EXPECT_EQ(looked_at, 11 * 2 * layer_fields().size()) << "the first step and every fourth of forty";
+    for (const LayerField& field : layer_fields()) {
+        EXPECT_TRUE(std::isnan(LayerRecord{}.*field.value)) << field.name << " of a layer that nobody measured";
+    }
+    const Json nothing = to_json(Summary{});
+    for (const auto& [key, value] : nothing.items()) {
+        EXPECT_TRUE(key == "dt" || !value.is_number_float() || std::isnan(value.get<double>()))
+            << key << " of a run that nobody measured";
+    }
+}
+
 TEST_F(RunTest, ForcedOverAnUnfinishedRunBeginsAnew) {
     std::atomic<bool> stop{true};
     Watch watch;

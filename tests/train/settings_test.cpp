@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "setting_fields.hpp"
 #include "train/run.hpp"
 #include "train/small.hpp"
 
@@ -54,12 +55,7 @@ const std::map<std::string, std::string>& other_values() {
 }
 
 const SettingField& field_named(const std::string& key) {
-    for (const SettingField& field : setting_fields()) {
-        if (field.key == key) {
-            return field;
-        }
-    }
-    throw std::logic_error("no such setting: " + key);
+    return flyball::test::field_named(setting_fields(), key);
 }
 
 TEST(TrainSettings, EachIsReadBackAsItIsWritten) {

@@ -2,6 +2,14 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("variance-is-not-measured", "src/dynamics/observables.cpp",
+     "    sample.variance = mean(&System::variance);\n", ""),
+    ("automatic-and-erk-have-equal-steps", "src/dynamics/method.hpp",
+     "table != nullptr && !table().adaptive()", "table != nullptr"),
+    ("rk4-is-euler", "src/dynamics/method.cpp",
+     '"rk4", "", rk4_table', '"rk4", "", euler_table'),
+    ("causal-slow-motion-by-erk", "src/dynamics/integrator.cpp",
+     "row_of(stiff ? Method::bdf : control.method)", "row_of(control.method)"),
     ("energy-doubled", "src/dynamics/observables.cpp",
      "-pairs.exponential_sum / (static_cast<double>(n) * static_cast<double>(n))",
      "-2 * pairs.exponential_sum / (static_cast<double>(n) * static_cast<double>(n))"),

@@ -1,0 +1,80 @@
+#include "dynamics/method.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/error.hpp"
+#include "dynamics/bdf.hpp"
+
+namespace flyball::dynamics {
+
+namespace {
+
+constexpr std::array<MethodRow, 5> rows = {{
+    {Method::automatic, "auto", "erk", dop853_table, nullptr, 30},  // or bdf: make_integrator
+    {Method::erk, "erk", "", dop853_table, nullptr, 30},
+    {Method::bdf, "bdf", "stiff equations", nullptr, make_bdf, 30},
+    {Method::euler, "euler", "", euler_table, nullptr, 12},
+    {Method::rk4, "rk4", "", rk4_table, nullptr, 15},
+}};
+
+std::string joined(const std::vector<std::string>& words, const std::string& last) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == words.size() ? " " + last + " " : ", ") + words[i];
+    }
+    return text;
+}
+
+std::string names_where(bool equal_steps) {
+    std::vector<std::string> words;
+    for (const MethodRow& row : rows) {
+        if (row.method != Method::automatic && row.has_equal_steps() == equal_steps) {
+            words.emplace_back(row.name);
+        }
+    }
+    return joined(words, "and");
+}
+
+}  // namespace
+
+std::span<const MethodRow> method_rows() {
+    return rows;
+}
+
+const MethodRow& row_of(Method method) {
+    const auto* const found =
+        std::find_if(rows.begin(), rows.end(), [&](const MethodRow& row) { return row.method == method; });
+    if (found == rows.end()) {
+        throw Error(ErrorKind::usage, "dynamics.method", "a method without a row", "one of method_rows()");
+    }
+    return *found;
+}
+
+std::vector<const RkTable*> rk_tables() {
+    std::vector<const RkTable*> tables;
+    for (const MethodRow& row : rows) {
+        if (row.table != nullptr && std::find(tables.begin(), tables.end(), &row.table()) == tables.end()) {
+            tables.push_back(&row.table());
+        }
+    }
+    return tables;
+}
+
+std::string method_help() {
+    std::vector<std::string> words;
+    for (const MethodRow& row : rows) {
+        words.push_back(row.name + (*row.help == '\0' ? std::string() : std::string(" (") + row.help + ")"));
+    }
+    return joined(words, "or");
+}
+
+std::string methods_with_equal_steps() {
+    return names_where(true);
+}
+
+std::string methods_with_chosen_steps() {
+    return names_where(false);
+}
+
+}  // namespace flyball::dynamics
