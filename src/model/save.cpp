@@ -92,8 +92,8 @@ bool is_gpt2(const Architecture& a) {
 }
 
 bool is_llama(const Architecture& a) {
-    return a.norm == "rmsnorm" && !a.norm_bias && !a.qkv_bias && !a.output_bias && !a.ffn_bias && !a.learned_positions &&
-           a.rope.dims == a.head_dim && a.rope.scaling == Rope::Scaling::none && a.gated &&
+    return a.norm == "rmsnorm" && !a.norm_bias && !a.qkv_bias && !a.output_bias && !a.ffn_bias &&
+           !a.learned_positions && a.rope.dims == a.head_dim && a.rope.scaling == Rope::Scaling::none && a.gated &&
            a.activation == Activation::silu && a.scale_scores && !a.scale_by_layer && a.dim % a.heads == 0;
 }
 
