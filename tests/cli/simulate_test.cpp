@@ -112,9 +112,9 @@ TEST(Simulate, KilledAtAnyMomentAndResumedEndsWithTheSameBits) {
     int killed = 0;
     for (int i = 1; !std::filesystem::exists(folder / "config.toml");
          ++i) {  // a slow machine needs longer to get there
-        run_program(flags + out + " --force", "timeout -s KILL " + std::to_string(0.15 * i));
+        run_program(flags + out + " --force", "timeout -s KILL " + std::to_string(0.05 * i));
     }
-    for (int i = 0; i < 40 && !std::filesystem::exists(folder / "result.json"); ++i) {
+    for (int i = 0; i < 40 && !std::filesystem::exists(folder / "provenance.json"); ++i) {  // written last
         ++killed;
         const std::string resume = "simulate --config " + (folder / "config.toml") + " --resume --out " + folder.path();
         run_program(resume, i < 6 ? "timeout -s KILL 0." + std::to_string(2 + i) : "");
