@@ -10,13 +10,13 @@ namespace flyball::dynamics {
 
 namespace {
 
-constexpr std::array<MethodRow, 5> rows = {{
+constexpr auto rows = std::to_array<MethodRow>({
     {Method::automatic, "auto", "erk", dop853_table, nullptr, 30},  // or bdf: make_integrator
     {Method::erk, "erk", "", dop853_table, nullptr, 30},
     {Method::bdf, "bdf", "stiff equations", nullptr, make_bdf, 30},
     {Method::euler, "euler", "", euler_table, nullptr, 12},
     {Method::rk4, "rk4", "", rk4_table, nullptr, 15},
-}};
+});
 
 std::string joined(const std::vector<std::string>& words, const std::string& last) {
     std::string text;

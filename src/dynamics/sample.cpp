@@ -13,7 +13,7 @@ namespace flyball::dynamics {
 
 namespace {
 
-constexpr std::array<SampleField, 14> fields = {{
+constexpr auto fields = std::to_array<SampleField>({
     {"t", "t", &Sample::t, nullptr, false},
     {"cosine", "cosine.mean", &Sample::cosine, nullptr, true},
     {"cosine_lo", "cosine.lo", &Sample::cosine_lo, nullptr, false},
@@ -28,7 +28,7 @@ constexpr std::array<SampleField, 14> fields = {{
     {"clusters", "clusters", &Sample::clusters, nullptr, true},
     {"effective_rank", "effective_rank", &Sample::effective_rank, nullptr, true},
     {"log_one_minus_cosine", nullptr, nullptr, [](const Sample& s) { return std::log(s.one_minus_cosine); }, false},
-}};
+});
 
 constexpr std::size_t kept_fields = [] {
     std::size_t count = 0;
