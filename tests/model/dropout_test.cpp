@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "core/random.hpp"
 #include "derivative.hpp"
+#include "model/dropout_kernels.hpp"
 #include "model/heads.hpp"
 #include "support.hpp"
 
@@ -33,6 +35,21 @@ TEST(Dropout, IsOneBitPatternOfPhiloxForEachNumber) {
             const std::vector<float> part = masked(mask, first, std::vector<float>(count, 7.0F));
             for (std::size_t k = 0; k < count; ++k) {
                 EXPECT_FLOAT_EQ(part[k], static_cast<float>(got[first + k]));
+            }
+        }
+    }
+}
+
+TEST(Dropout, BitsOfManyBlocksAreThoseOfEach) {
+    const std::uint64_t seed = 0xFEDCBA9876543210U;
+    const std::uint64_t stream = 0x0123456789ABCDEFU;
+    const Random random(seed, stream);
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{0xFFFFFFFA}, std::uint64_t{5} << 40U}) {
+        for (const DropoutKernels* kernels : {&dropout_kernels_plain, &dropout_kernels(active_isa())}) {
+            std::vector<std::uint32_t> bits(4 * 3 * dropout_blocks);
+            kernels->bits(seed, stream, first, 3 * dropout_blocks, bits.data());
+            for (std::size_t i = 0; i < bits.size(); ++i) {
+                ASSERT_EQ(bits[i], random.block(first + i / 4)[i % 4]) << first << " " << i;
             }
         }
     }
