@@ -251,7 +251,7 @@ class Overriding {
 
 model::Architecture architecture_of(const Settings& s, const scheme::Scheme& scheme, std::size_t vocab) {
     model::Architecture a;
-    a.dt = s.dt;
+    a.dt = s.dt.value_or(1);
     a.layers = s.layers;
     a.dim = s.dim;
     a.heads = s.heads;
@@ -303,9 +303,9 @@ model::Architecture rewired_architecture(const model::Architecture& loaded, cons
         throw Error(ErrorKind::usage, "train.from", setting("context", std::to_string(s.context)),
                     fmt::format("at most the {} positions of {}", loaded.positions, s.from));
     }
-    model::Architecture a = loaded;
+    model::Architecture a = scheme.entry != nullptr ? model::unwired(loaded) : loaded;
     a.family = "flyball";
-    a.dt = s.dt;
+    a.dt = s.dt.value_or(loaded.dt);
     return model::wired(std::move(a), scheme);
 }
 
@@ -315,11 +315,13 @@ Initial taken_from(const Settings& s, const scheme::Scheme& scheme, std::size_t 
                                             scheme::recipe_of(scheme), s.seed);
     Initial result{std::move(rewired.model), {}};
     if (!rewired.fresh.empty() || !rewired.dropped.empty()) {
-        result.notes.push_back(fmt::format(
-            "{} of {} parameters were taken from {}; {} start anew ({}{}), {} of the old ones have no place.",
-            rewired.copied.size(), rewired.copied.size() + rewired.fresh.size(), s.from, rewired.fresh.size(),
-            rewired.fresh.empty() ? "" : rewired.fresh.front(), rewired.fresh.size() > 1 ? ", .." : "",
-            rewired.dropped.size()));
+        const std::string which = rewired.fresh.empty() ? ""
+                                                        : fmt::format(" ({}{})", rewired.fresh.front(),
+                                                                      rewired.fresh.size() > 1 ? ", .." : "");
+        result.notes.push_back(
+            fmt::format("{} of {} parameters were taken from {}; {} start anew{}, {} of the old ones have no place.",
+                        rewired.copied.size(), rewired.copied.size() + rewired.fresh.size(), s.from,
+                        rewired.fresh.size(), which, rewired.dropped.size()));
     }
     return result;
 }
@@ -337,6 +339,16 @@ model::Architecture planned_architecture(const Settings& settings, const scheme:
 std::size_t parameter_count(const model::Architecture& architecture) {
     return model::make_layout(architecture, scheme::Program::parse(architecture.equation), model::native_names())
         .count();
+}
+
+void check_start(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {
+    if (settings.init.empty()) {
+        return;
+    }
+    // What an expression is depends on depth and width, not on the vocabulary: a model with few tokens and positions.
+    Settings small = settings;
+    small.context = 2;
+    initial_model(small, scheme, std::min<std::size_t>(vocab, 2));
 }
 
 Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {
