@@ -91,9 +91,24 @@ void random_bits_of_eights(std::uint64_t seed, std::uint64_t stream, std::uint64
     }
 }
 
+// As keep of the body, which compilers make a branch for each number of.
+void keep_float(std::size_t count, const std::uint32_t* bits, std::uint32_t dropped, float factor, const float* in,
+                float* out) {
+    const __m256i least = everywhere(dropped);
+    const __m256 factors = _mm256_set1_ps(factor);
+    std::size_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const __m256i own = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bits + i));
+        const __m256i kept = _mm256_cmpeq_epi32(_mm256_max_epu32(own, least), own);  // own >= least, without signs
+        const __m256 value = _mm256_mul_ps(_mm256_loadu_ps(in + i), factors);
+        _mm256_storeu_ps(out + i, _mm256_and_ps(value, _mm256_castsi256_ps(kept)));
+    }
+    keep<float>(count - i, bits + i, dropped, factor, in + i, out + i);
+}
+
 }  // namespace
 
-const DropoutKernels dropout_kernels_avx2 = {random_bits_of_eights, keep<float>, keep<double>};
+const DropoutKernels dropout_kernels_avx2 = {random_bits_of_eights, keep_float, keep<double>};
 
 }  // namespace flyball::model
 

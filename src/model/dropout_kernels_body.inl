@@ -46,21 +46,10 @@ constexpr std::uint32_t philox_w1 = 0xBB67AE85;
     }
 }
 
-// In place and not are two loops, so that compilers know which arrays are one.
 template <class Real>
 void keep(std::size_t count, const std::uint32_t* bits, std::uint32_t dropped, Real factor, const Real* in, Real* out) {
-    const std::uint32_t* const __restrict own = bits;
-    Real* const __restrict to = out;
-    if (in == out) {
-        for (std::size_t i = 0; i < count; ++i) {
-            const Real value = to[i] * factor;
-            to[i] = own[i] < dropped ? Real{0} : value;
-        }
-        return;
-    }
-    const Real* const __restrict from = in;
     for (std::size_t i = 0; i < count; ++i) {
-        const Real value = from[i] * factor;
-        to[i] = own[i] < dropped ? Real{0} : value;
+        const Real value = in[i] * factor;
+        out[i] = bits[i] < dropped ? Real{0} : value;
     }
 }

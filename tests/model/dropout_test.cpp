@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "derivative.hpp"
@@ -52,6 +55,20 @@ TEST(Dropout, BitsOfManyBlocksAreThoseOfEach) {
                 ASSERT_EQ(bits[i], random.block(first + i / 4)[i % 4]) << first << " " << i;
             }
         }
+    }
+}
+
+TEST(Dropout, WhatIsDroppedIsNoughtWhateverItWas) {
+    const std::vector<std::uint32_t> bits = {0, 99, 100, 101, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 5, 5, 100, 98};
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> in = {1, -infinity, 2, 3, 4, 5, 6, -7, std::nanf(""), 8, 9};
+    for (const DropoutKernels* kernels : {&dropout_kernels_plain, &dropout_kernels(active_isa())}) {
+        std::vector<float> out(in.size());
+        kernels->keep_float(in.size(), bits.data(), 100, 2, in.data(), out.data());
+        EXPECT_EQ(out, (std::vector<float>{0, 0, 4, 6, 8, 10, 12, 0, 0, 16, 0}));
+        out = in;
+        kernels->keep_float(in.size(), bits.data(), 0x80000000, 2, out.data(), out.data());
+        EXPECT_EQ(out, (std::vector<float>{0, 0, 0, 0, 0, 10, 12, 0, 0, 0, 0}));
     }
 }
 
