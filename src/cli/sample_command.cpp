@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "cli/command.hpp"
@@ -84,6 +85,31 @@ std::vector<std::int32_t> first_ids(const Flags& flags, const std::optional<toke
     return ids;
 }
 
+// Characters of a prompt that the vocabulary has no token for and that are dropped without a trace. (Blanks belong to
+// the words beside them in many tokenizers, and have no token alone.)
+void note_unknown(const tokenizer::Tokenizer& tokenizer, const std::string& prompt) {
+    constexpr std::size_t most_shown = 10;
+    const std::string text = repaired_utf8(prompt);
+    std::set<std::string> seen;
+    std::vector<std::string> unknown;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::string character = text.substr(at, point_length(text[at]));
+        at += character.size();
+        if (std::string_view(" \t\r\n").find(character) == std::string_view::npos && seen.insert(character).second &&
+            tokenizer.encode(character, false).empty()) {
+            unknown.push_back(flyball::quoted(character));
+        }
+    }
+    if (unknown.empty()) {
+        return;
+    }
+    const bool one = unknown.size() == 1;
+    const bool more = unknown.size() > most_shown;
+    unknown.resize(std::min(unknown.size(), most_shown));
+    print_error(fmt::format("flyball: note: the model has no token for {}{}; {} left out of the prompt\n",
+                            fmt::join(unknown, ", "), more ? ", .." : "", one ? "it was" : "they were"));
+}
+
 void check_memory(const model::Architecture& a, std::size_t prompt, std::size_t tokens) {
     const std::size_t longest = std::min(prompt + tokens, std::max(prompt, a.positions));
     const double cache = 8.0 * static_cast<double>(a.layers * a.key_width()) * static_cast<double>(longest);
@@ -137,6 +163,9 @@ ExitCode run(Flags& flags, const Common& common) {
     const std::optional<tokenizer::Tokenizer> tokenizer = tokenizer_in(folder);
     const std::vector<std::int32_t> prompt = first_ids(flags, tokenizer, ends);
     check_memory(model.architecture(), prompt.size(), flags.settings.tokens);
+    if (tokenizer && flags.prompt) {
+        note_unknown(*tokenizer, *flags.prompt);
+    }
 
     std::optional<tokenizer::TextStream> stream;
     if (tokenizer) {

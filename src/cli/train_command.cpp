@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <set>
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
@@ -16,6 +18,8 @@
 namespace flyball::cli {
 
 namespace {
+
+constexpr std::size_t most_seeds = 10'000;
 
 struct Flags {
     SchemeFlags schemes;
@@ -31,7 +35,7 @@ std::string run_name(const std::string& scheme, const train::Settings& settings,
         text.begin(), text.end(),
         [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.' && c != '_'; }, '-');
     if (several_dt) {
-        text += fmt::format("-dt{}", settings.dt);
+        text += fmt::format("-dt{}", *settings.dt);
     }
     return fmt::format("{}-{}", text, settings.seed);
 }
@@ -44,13 +48,16 @@ std::vector<scheme::Scheme> schemes_of(const Flags& flags) {
     if (flags.settings.from.empty()) {
         return {scheme::find_scheme("pre-ln")};
     }
-    return {scheme::scheme_of_equation(model::load_model(model::locate(flags.settings.from)).program().text())};
+    // By the catalogue's name where it has one, for then the scheme's prescriptions hold.
+    const std::string equation = model::load_model(model::locate(flags.settings.from)).program().text();
+    const scheme::CatalogueEntry* const entry = scheme::entry_of_equation(equation);
+    return {entry != nullptr ? scheme::find_scheme(entry->name) : scheme::scheme_of_equation(equation)};
 }
 
 std::vector<train::RunPlan> plans_of(const Flags& flags, const std::vector<scheme::Scheme>& schemes) {
     std::vector<train::RunPlan> plans;
     const train::Settings& s = flags.settings;
-    const std::vector<double> steps = s.several_dt.empty() ? std::vector<double>{s.dt} : s.several_dt;
+    const std::vector<double> steps = s.several_dt.empty() ? std::vector<double>{*s.dt} : s.several_dt;
     for (const scheme::Scheme& scheme : schemes) {
         for (const double dt : steps) {
             for (std::size_t i = 0; i < flags.seeds; ++i) {
@@ -62,18 +69,33 @@ std::vector<train::RunPlan> plans_of(const Flags& flags, const std::vector<schem
             }
         }
     }
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-        for (std::size_t k = 0; k < i; ++k) {
-            if (plans[i].name == plans[k].name) {
-                throw Error(ErrorKind::usage, "cli.train", fmt::format("two runs called {}", plans[i].name),
-                            "runs that differ", "name equations of your own: --equation NAME=TEXT");
-            }
+    std::set<std::string> names;
+    for (const train::RunPlan& plan : plans) {
+        if (!names.insert(plan.name).second) {
+            throw Error(ErrorKind::usage, "cli.train", fmt::format("two runs called {}", plan.name),
+                        "every scheme and every --dt once",
+                        "equations of your own can have names: --equation NAME=TEXT");
         }
     }
     return plans;
 }
 
-void check_memory(const std::vector<train::RunPlan>& plans, const train::Corpus& corpus) {
+void check_seeds(const Flags& flags) {
+    const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+    if (flags.seeds > most_seeds) {
+        throw Error(ErrorKind::usage, "cli.train", setting("seeds", std::to_string(flags.seeds)),
+                    fmt::format("at most {}", most_seeds));
+    }
+    if (flags.seeds - 1 > last - flags.settings.seed) {
+        throw Error(ErrorKind::usage, "cli.train",
+                    fmt::format("{} from {} on", setting("seeds", std::to_string(flags.seeds)),
+                                setting("seed", std::to_string(flags.settings.seed))),
+                    fmt::format("seeds up to {}", last));
+    }
+}
+
+// What can be known to fail before anything is written.
+void check_plans(const std::vector<train::RunPlan>& plans, const train::Corpus& corpus) {
     for (const train::RunPlan& plan : plans) {
         const model::Architecture architecture = train::planned_architecture(plan.settings, plan.scheme, corpus.vocab);
         model::check(architecture, "the architecture");
@@ -85,6 +107,8 @@ void check_memory(const std::vector<train::RunPlan>& plans, const train::Corpus&
                         fmt::format("at most the {} of memory that are free", memory_text(available)),
                         "use a smaller --batch with --accumulate, or fewer --layers, --dim or --context");
         }
+        train::check_start(plan.settings, plan.scheme, corpus.vocab);
+        train::check_tokens(plan.settings, corpus);
     }
 }
 
@@ -171,11 +195,13 @@ train::RunResult run_one(const train::RunPlan& plan, const train::Corpus& corpus
 
 ExitCode run(Flags& flags, const Common& common) {
     train::check(flags.settings);
+    check_seeds(flags);
     const record::FolderUse use = flags.folder.use("train");
     const std::vector<scheme::Scheme> schemes = schemes_of(flags);
+    flags.settings = train::completed(flags.settings);
     const std::vector<train::RunPlan> plans = plans_of(flags, schemes);
     const train::Corpus corpus = train::load_corpus(train::corpus_settings(flags.settings));
-    check_memory(plans, corpus);
+    check_plans(plans, corpus);
     std::unique_ptr<OuterFolder> outer;
     const std::string resume_command = flags.folder.resume_command("train");
     if (flags.folder.out && plans.size() > 1) {

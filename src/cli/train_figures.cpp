@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "claims/style.hpp"
 #include "cli/train_output.hpp"
@@ -41,6 +42,65 @@ report::Series series_of(const std::vector<TrainRun>& runs, const TrainRun& run)
     return series;
 }
 
+bool same_but_for_the_seed(const TrainRun& one, const TrainRun& other) {
+    return one.plan.scheme.name == other.plan.scheme.name && one.plan.settings.dt == other.plan.settings.dt;
+}
+
+// The mean of the seeds, with a band from the least to the largest. A run that ended early counts as far as it went.
+report::Series mean_of(const std::vector<const report::Series*>& seeds) {
+    const auto longest = *std::max_element(
+        seeds.begin(), seeds.end(), [](const auto* one, const auto* other) { return one->x.size() < other->x.size(); });
+    report::Series mean = *longest;
+    mean.lo.resize(mean.x.size());
+    mean.hi.resize(mean.x.size());
+    for (std::size_t i = 0; i < mean.x.size(); ++i) {
+        double sum = 0;
+        double count = 0;
+        mean.lo[i] = std::numeric_limits<double>::infinity();
+        mean.hi[i] = -mean.lo[i];
+        for (const report::Series* seed : seeds) {
+            if (i < seed->y.size()) {
+                sum += seed->y[i];
+                ++count;
+                mean.lo[i] = std::min(mean.lo[i], seed->y[i]);
+                mean.hi[i] = std::max(mean.hi[i], seed->y[i]);
+            }
+        }
+        mean.y[i] = sum / count;
+    }
+    return mean;
+}
+
+// One line for each run becomes one for each scheme and step where there are several seeds; `each` has the order of
+// the runs.
+void join_seeds(const std::vector<TrainRun>& runs, std::vector<report::Series>& each, report::LineFigure& figure) {
+    std::vector<report::Series> joined;
+    std::size_t most = 1;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        std::vector<const report::Series*> seeds;
+        bool is_first = true;
+        for (std::size_t k = 0; k < runs.size(); ++k) {
+            if (same_but_for_the_seed(runs[i], runs[k])) {
+                is_first = is_first && k >= i;
+                seeds.push_back(&each[k]);
+            }
+        }
+        if (is_first) {
+            joined.push_back(seeds.size() == 1 ? each[i] : mean_of(seeds));
+            most = std::max(most, seeds.size());
+            if (seeds.size() > 1) {  // "peri-ln-dt0.5" of "peri-ln-dt0.5-1"
+                const std::string& run = runs[i].plan.name;
+                joined.back().name = run.substr(0, run.rfind('-'));
+            }
+        }
+    }
+    each = std::move(joined);
+    if (most > 1) {
+        figure.caption += fmt::format("; lines are means of {} seeds, bands reach from the least to the largest", most);
+    }
+    report::tell_apart(each);
+}
+
 // Means of neighbouring steps, so that a figure shows the course and not the noise of single batches.
 report::Series smoothed_losses(const std::vector<TrainRun>& runs, const TrainRun& run) {
     constexpr std::size_t points = 150;
@@ -76,7 +136,7 @@ report::LineFigure over_steps(const std::vector<TrainRun>& runs, std::string tit
         }
         figure.series.push_back(std::move(series));
     }
-    report::tell_apart(figure.series);
+    join_seeds(runs, figure.series, figure);
     return figure;
 }
 
@@ -97,16 +157,18 @@ report::LineFigure over_depth(const std::vector<TrainRun>& runs, const train::La
     figure.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(figure.title[0])));
     figure.y.scale = field.is_logarithmic ? report::Scale::log : report::Scale::linear;
     const bool beside_prediction = std::string_view(field.name) == "angle";
+    std::vector<report::Series> predictions;
     for (const TrainRun& run : runs) {
-        const Json* const record = last_record(run);
-        if (record == nullptr) {
-            continue;
-        }
         report::Series series = series_of(runs, run);
         report::Series predicted = series;
-        predicted.name += ", predicted";
-        predicted.style.dash = "2 3";
+        const Json* const record = last_record(run);
+        if (record == nullptr) {
+            figure.series.push_back(std::move(series));
+            predictions.push_back(std::move(predicted));
+            continue;
+        }
         if (is_of_embedding(*record, field.name)) {
+            figure.x.label = "block (0: the embedding)";
             series.x.push_back(0);
             series.y.push_back(number_at(record->at("embedding"), field.name));
         }
@@ -117,14 +179,22 @@ report::LineFigure over_depth(const std::vector<TrainRun>& runs, const train::La
             predicted.y.push_back(number_at(layer, "angle_predicted"));
         }
         figure.series.push_back(std::move(series));
-        if (beside_prediction) {
-            figure.series.push_back(std::move(predicted));
-        }
-    }
-    if (!beside_prediction) {
-        report::tell_apart(figure.series);
+        predictions.push_back(std::move(predicted));
     }
     figure.caption += "; at the end of training";
+    if (beside_prediction) {
+        report::LineFigure ignored;
+        join_seeds(runs, predictions, ignored);
+    }
+    join_seeds(runs, figure.series, figure);
+    for (std::size_t i = 0; beside_prediction && i < predictions.size(); ++i) {
+        report::Series& predicted = predictions[i];
+        predicted.name += ", predicted";
+        predicted.style.dash = "2 3";
+        predicted.lo.clear();  // bands of both would hide each other
+        predicted.hi.clear();
+        figure.series.push_back(std::move(predicted));
+    }
     return figure;
 }
 
@@ -135,7 +205,7 @@ report::LineFigure loss_figure(const std::vector<TrainRun>& runs) {
     for (const TrainRun& run : runs) {
         figure.series.push_back(smoothed_losses(runs, run));
     }
-    report::tell_apart(figure.series);
+    join_seeds(runs, figure.series, figure);
     const auto& floor = runs.front().result.summary.entropy_floor;
     if (floor) {
         const auto steps = static_cast<double>(runs.front().plan.settings.steps);

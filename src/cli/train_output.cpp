@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "claims/style.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
-#include "core/number.hpp"
+#include "core/utf8.hpp"
 #include "report/text.hpp"
 
 namespace flyball::cli {
@@ -35,21 +36,54 @@ std::string failure_sentence(const train::Summary& s) {
     const std::string where = f.layer ? fmt::format(" after layer {}", *f.layer) : "";
     switch (f.outcome) {
         case train::Outcome::nan:
-            return fmt::format("{} ended at step {}: the {}{} was no longer a finite number.\n", s.name, f.step,
+            return fmt::format("{} ended at step {}: the {}{} was no longer a finite number.", s.name, f.step,
                                f.quantity, where);
         case train::Outcome::exploded:
             return fmt::format(
                 "{} ended at step {}: the stream{} grew beyond 65,504, the largest number of half "
-                "precision.\n",
+                "precision.",
                 s.name, f.step, where);
         case train::Outcome::spike:
-            return fmt::format("{} ended at step {}: the loss had risen far above its best (--spike).\n", s.name,
-                               f.step);
+            return fmt::format("{} ended at step {}: the loss had risen far above its best (--spike).", s.name, f.step);
         case train::Outcome::done:
         case train::Outcome::interrupted:
             return "";
     }
     return "";
+}
+
+std::size_t width_of(std::string_view line) {
+    return static_cast<std::size_t>(
+        std::count_if(line.begin(), line.end(), [](char c) { return !is_continuation(c); }));
+}
+
+std::size_t widest_line(std::string_view text) {
+    std::size_t widest = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        widest = std::max(widest, width_of(text.substr(begin, end - begin)));
+        begin = end + 1;
+    }
+    return widest;
+}
+
+// Lines of at most `columns`, as far as words allow, each with its end.
+std::string wrapped(std::string_view text, std::size_t columns) {
+    std::string lines;
+    std::size_t column = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        const std::string_view word = text.substr(begin, end - begin);
+        if (column > 0 && column + 1 + width_of(word) > columns) {
+            lines += '\n';
+            column = 0;
+        }
+        lines += column > 0 ? " " : "";
+        lines += word;
+        column += (column > 0 ? 1 : 0) + width_of(word);
+        begin = end + 1;
+    }
+    return lines + "\n";
 }
 
 double seconds_now() {
@@ -58,46 +92,84 @@ double seconds_now() {
 
 }  // namespace
 
-std::string train_text(const std::vector<TrainRun>& runs, const train::Corpus& corpus) {
-    std::string text = fmt::format("{}\n{}\n\n", corpus.description, train::describe(runs.front().plan.settings));
-    std::vector<std::vector<std::string>> rows;
-    const bool has_floor = runs.front().result.summary.entropy_floor.has_value();
-    for (const TrainRun& run : runs) {
-        const train::Summary& s = run.result.summary;
-        const double gap = s.entropy_floor ? s.validation_loss - *s.entropy_floor : std::nan("");
-        std::vector<std::string> row = {s.name, digits(s.loss), digits(s.validation_loss)};
-        if (has_floor) {
-            row.push_back(digits(gap));
+std::string train_table(const std::vector<train::Summary>& runs, std::size_t columns) {
+    const auto gap = [](const train::Summary& s) {
+        return s.entropy_floor ? s.validation_loss - *s.entropy_floor : std::nan("");
+    };
+    struct Column {
+        const char* header;
+        std::function<std::string(const train::Summary&)> text;
+    };
+    std::vector<Column> all = {{"run", [](const train::Summary& s) { return s.name; }},
+                               {"loss", [](const train::Summary& s) { return digits(s.loss); }},
+                               {"validation", [](const train::Summary& s) { return digits(s.validation_loss); }},
+                               {"gap", [&](const train::Summary& s) { return digits(gap(s)); }},
+                               {"growth", [](const train::Summary& s) { return digits(s.growth); }},
+                               {"grad min", [](const train::Summary& s) { return digits(s.smallest_gradient); }},
+                               {"grad max", [](const train::Summary& s) { return digits(s.largest_gradient); }},
+                               {"tokens/s", [](const train::Summary& s) { return thousands(s.tokens_per_second); }},
+                               {"outcome", [](const train::Summary& s) { return std::string(name(s.outcome)); }}};
+    const auto leave_out = [&](std::string_view header) {
+        all.erase(std::remove_if(all.begin(), all.end(), [&](const Column& one) { return one.header == header; }),
+                  all.end());
+    };
+    const bool has_floor =
+        std::any_of(runs.begin(), runs.end(), [](const train::Summary& s) { return s.entropy_floor.has_value(); });
+    if (!has_floor) {
+        leave_out("gap");
+    }
+    const auto drawn = [&] {
+        std::vector<std::string> headers;
+        std::vector<std::vector<std::string>> rows(runs.size());
+        for (const Column& column : all) {
+            headers.emplace_back(column.header);
+            for (std::size_t i = 0; i < runs.size(); ++i) {
+                rows[i].push_back(column.text(runs[i]));
+            }
         }
-        row.insert(row.end(), {digits(s.growth), digits(s.smallest_gradient), digits(s.largest_gradient),
-                               thousands(s.tokens_per_second), name(s.outcome)});
-        rows.push_back(std::move(row));
+        return report::text_table(headers, rows);
+    };
+    std::string table = drawn();
+    for (const char* least_missed : {"tokens/s", "loss"}) {
+        if (widest_line(table) > columns) {
+            leave_out(least_missed);
+            table = drawn();
+        }
     }
-    std::vector<std::string> headers = {"run", "loss", "validation"};
-    if (has_floor) {
-        headers.emplace_back("above floor");
+    return table;
+}
+
+std::string train_text(const std::vector<TrainRun>& runs, const train::Corpus& corpus) {
+    const bool terminal = stdout_is_terminal();
+    const auto columns = static_cast<std::size_t>(std::clamp(terminal ? terminal_columns() : 80, 40, 100));
+    std::string text =
+        wrapped(corpus.description, columns) + wrapped(train::describe(runs.front().plan.settings), columns) + "\n";
+    std::vector<train::Summary> summaries;
+    for (const TrainRun& run : runs) {
+        summaries.push_back(run.result.summary);
     }
-    headers.insert(headers.end(), {"growth", "least grad", "most grad", "tokens/s", "outcome"});
-    text += report::text_table(headers, rows);
+    text += train_table(summaries, columns);
     for (const TrainRun& run : runs) {
         if (run.result.summary.failure) {
-            text += "\n" + failure_sentence(run.result.summary);
+            text += "\n" + wrapped(failure_sentence(run.result.summary), columns);
         }
         for (const std::string& note : run.result.summary.notes) {
-            text += fmt::format("\n{}: {}\n", run.result.summary.name, note);
+            text += "\n" + wrapped(fmt::format("{}: {}", run.result.summary.name, note), columns);
         }
     }
+    const bool has_floor = std::any_of(summaries.begin(), summaries.end(),
+                                       [](const train::Summary& s) { return s.entropy_floor.has_value(); });
     text +=
-        "\nLosses are in nats a token. growth: length of the stream after the last block over that of the\n"
-        "embedding; least and most grad: lengths of the loss's gradient among the layers; both at the end.\n";
-    const bool terminal = stdout_is_terminal();
+        "\n" + wrapped(fmt::format("Losses are in nats a token.{} growth: length of the stream after the last block "
+                                   "over that of the embedding; grad min and max: lengths of the loss's gradient "
+                                   "with respect to the stream, among the layers; both at the end.",
+                                   has_floor ? " gap: validation loss above the least that is possible." : ""),
+                       columns);
     report::TextOptions options;
     options.colour = terminal;
     report::LineFigure figure = loss_figure(runs);
     figure.caption.clear();
-    text +=
-        "\n" + report::text_plot(figure, static_cast<std::size_t>(std::min(100, terminal ? terminal_columns() : 80)),
-                                 18, options);
+    text += "\n" + report::text_plot(figure, columns, 18, options);
     return text;
 }
 

@@ -15,6 +15,10 @@ struct TrainRun {
     train::RunResult result;
 };
 
+// How runs ended, no wider than `columns` as far as their names allow: the speed and then the training loss are left
+// out where there is no room.
+std::string train_table(const std::vector<train::Summary>& runs, std::size_t columns);
+
 // A table of runs, in words where something went wrong, and the losses as a plot.
 std::string train_text(const std::vector<TrainRun>& runs, const train::Corpus& corpus);
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 
 #include "core/error.hpp"
+#include "core/isa_variants.hpp"
 #include "core/parallel.hpp"
-#include "core/random.hpp"
+#include "model/dropout_kernels.hpp"
 
 namespace flyball::model {
 
@@ -15,6 +18,10 @@ namespace {
 constexpr std::size_t lanes = 4;  // numbers that one block of Philox serves
 
 }  // namespace
+
+const DropoutKernels& dropout_kernels(Isa isa) {
+    return IsaVariants<DropoutKernels>{dropout_kernels_plain, dropout_kernels_avx2}[isa];
+}
 
 void check(const Dropout& dropout) {
     if (!(dropout.share >= 0 && dropout.share < 1)) {
@@ -37,16 +44,23 @@ void DropoutMask::apply(std::uint64_t first, std::size_t count, const Real* in, 
         return;
     }
     first += first_;
-    const Random random(seed_, stream_);
-    const auto dropped = static_cast<std::uint64_t>(share_ * 0x1p32);  // patterns of 32 bits that mean 0
+    const DropoutKernels& kernels = dropout_kernels(active_isa());
+    const auto dropped = static_cast<std::uint32_t>(share_ * 0x1p32);  // patterns of 32 bits that mean 0
     const auto kept = static_cast<Real>(1 / (1 - share_));
+    constexpr std::size_t most_blocks = 4 * dropout_blocks;
+    std::array<std::uint32_t, lanes * most_blocks> bits;
     for (std::size_t k = 0; k < count;) {
         const std::size_t lane = (first + k) % lanes;
-        const auto block = random.block((first + k) / lanes);
-        const std::size_t end = std::min(count, k + lanes - lane);
-        for (std::size_t j = lane; k < end; ++j, ++k) {
-            out[k] = block[j] < dropped ? Real{0} : in[k] * kept;
+        const std::size_t numbers = std::min(count - k, bits.size() - lane);
+        const std::size_t groups = (lane + numbers + lanes * dropout_blocks - 1) / (lanes * dropout_blocks);
+        kernels.bits(seed_, stream_, (first + k) / lanes, groups * dropout_blocks, bits.data());
+        const std::uint32_t* const own = bits.data() + lane;
+        if constexpr (std::is_same_v<Real, float>) {
+            kernels.keep_float(numbers, own, dropped, kept, in + k, out + k);
+        } else {
+            kernels.keep_double(numbers, own, dropped, kept, in + k, out + k);
         }
+        k += numbers;
     }
 }
 

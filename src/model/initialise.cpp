@@ -6,6 +6,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "core/unreachable.hpp"
+#include "scheme/own_equation.hpp"
 
 namespace flyball::model {
 
@@ -167,6 +168,28 @@ Architecture wired(Architecture sizes, const scheme::Scheme& scheme) {
     }
     sizes.logit_gains = sizes.logit_gains || (recipe.logit_scale && sizes.has_head);
     return sizes;
+}
+
+Architecture unwired(Architecture a) {
+    const scheme::CatalogueEntry* const entry = scheme::entry_of_equation(a.equation);
+    if (entry == nullptr) {
+        return a;
+    }
+    const Architecture nothing;
+    Architecture plain = a;
+    plain.attention_norm = nothing.attention_norm;
+    plain.ffn_scale = nothing.ffn_scale;
+    plain.ffn_gains = plain.logit_gains = false;
+    const Architecture own = wired(plain, scheme::find_scheme(entry->name));
+    if (a.attention_norm == own.attention_norm) {
+        a.attention_norm = plain.attention_norm;
+    }
+    if (a.ffn_scale == own.ffn_scale && a.ffn_gains == own.ffn_gains) {
+        a.ffn_scale = plain.ffn_scale;
+        a.ffn_gains = false;
+    }
+    a.logit_gains = a.logit_gains && !own.logit_gains;
+    return a;
 }
 
 double deviation_of(const Initialisation& start, Matrix matrix, std::size_t in, std::size_t out,

@@ -22,6 +22,10 @@ namespace flyball::model {
 // Parameters that the caller has set (NAME:k=v) stay as they are.
 Architecture wired(Architecture sizes, const scheme::Scheme& scheme);
 
+// The opposite, for the scheme of the catalogue whose equation the model has: without what `wired` gave it for that
+// scheme. What differs from the scheme's (a norm on queries and keys that was asked for) is the model's own and stays.
+Architecture unwired(Architecture architecture);
+
 // Throws Error for an architecture that does not fit together.
 template <class Real>
 Model<Real> initialised(Architecture architecture, const scheme::Recipe& recipe, std::uint64_t seed);

@@ -117,6 +117,18 @@ Scheme scheme_of_equation(std::string_view equation) {
     return {name.empty() ? "equation" : name, Program::parse(text), nullptr, !name.empty(), 1};
 }
 
+const CatalogueEntry* entry_of_equation(std::string_view equation) {
+    const std::string text = Program::parse(equation).text();
+    for (const CatalogueEntry& entry : catalogue()) {
+        const std::string_view trained = entry.recipe.training.equation;
+        if (text == Program::parse(entry.equation).text() ||
+            (!trained.empty() && text == Program::parse(trained).text())) {
+            return &entry;
+        }
+    }
+    return nullptr;
+}
+
 std::vector<Scheme> find_schemes(const std::vector<std::string>& schemes, const std::vector<std::string>& equations) {
     std::vector<Scheme> found;
     for (const std::string& text : schemes) {

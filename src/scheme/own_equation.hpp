@@ -29,6 +29,9 @@ bool looks_like_equation(std::string_view text);
 // "TEXT" or "NAME=TEXT", numbered 1. The name must not be one of the catalogue.
 Scheme scheme_of_equation(std::string_view equation);
 
+// The entry of the catalogue whose equation this is, as listed or as it is trained; null for none.
+const CatalogueEntry* entry_of_equation(std::string_view equation);
+
 // The schemes of one command, in order: `schemes` are names of the catalogue or equations, `equations` equations only.
 // Equations are numbered and named, each differently; an Error where a name is taken or is the catalogue's.
 std::vector<Scheme> find_schemes(const std::vector<std::string>& schemes, const std::vector<std::string>& equations);

@@ -256,7 +256,7 @@ class Overriding {
 
 model::Architecture architecture_of(const Settings& s, const scheme::Scheme& scheme, std::size_t vocab) {
     model::Architecture a;
-    a.dt = s.dt;
+    a.dt = s.dt.value_or(1);
     a.layers = s.layers;
     a.dim = s.dim;
     a.heads = s.heads;
@@ -293,37 +293,6 @@ model::Architecture architecture_of(const Settings& s, const scheme::Scheme& sch
 
 namespace {
 
-// What a model that is trained further has cannot be set: a flag that says otherwise would be without effect.
-void expect_parts_of(const model::Architecture& loaded, const Settings& s) {
-    const Settings usual;
-    const auto expect = [&s](const char* key, const auto& asked, const auto& standard, const auto& has) {
-        if (asked != standard && asked != has) {
-            throw Error(ErrorKind::usage, "train.from", setting(key, fmt::format("{}", asked)),
-                        fmt::format("{}, as {} has it", has, s.from),
-                        "a model that is trained further keeps its parts");
-        }
-    };
-    expect("layers", s.layers, usual.layers, loaded.layers);
-    expect("dim", s.dim, usual.dim, loaded.dim);
-    expect("heads", s.heads, usual.heads, loaded.heads);
-    expect("ffn", s.ffn, usual.ffn, loaded.ffn_dim);
-    expect("norm", s.norm, usual.norm, loaded.norm);
-    expect("attention", s.attention, usual.attention, std::string(attention::name(loaded.attention_kind)));
-    expect("untied", s.untied, usual.untied, !loaded.tied);
-    const auto text = [](bool is, const char* yes, const char* no) { return std::string(is ? yes : no); };
-    expect("positions", text(s.positions == Positions::rope, "rope", "learned"), std::string("learned"),
-           text(loaded.rope.dims > 0, "rope", "learned"));
-    expect("activation", text(s.ffn_kind == Ffn::swiglu, "swiglu", "gelu"), std::string("gelu"),
-           text(loaded.gated, "swiglu", "gelu"));
-    if (s.qk_norm != QkNorm::none && !(loaded.attention_norm.query && loaded.attention_norm.key)) {
-        throw Error(ErrorKind::usage, "train.from", setting("qk-norm"), fmt::format("none, as {} has none", s.from),
-                    "a model that is trained further keeps its parts");
-    }
-    if (!s.init.empty()) {
-        fail(s, fmt::format("no deviations with {}, whose numbers are taken as they are", setting("from", s.from)));
-    }
-}
-
 model::Architecture rewired_architecture(const model::Architecture& loaded, const Settings& s,
                                          const scheme::Scheme& scheme, std::size_t vocab) {
     if (vocab > loaded.vocab) {
@@ -339,10 +308,9 @@ model::Architecture rewired_architecture(const model::Architecture& loaded, cons
         throw Error(ErrorKind::usage, "train.from", setting("context", std::to_string(s.context)),
                     fmt::format("at most the {} positions of {}", loaded.positions, s.from));
     }
-    expect_parts_of(loaded, s);
-    model::Architecture a = loaded;
+    model::Architecture a = scheme.entry != nullptr ? model::unwired(loaded) : loaded;
     a.family = "flyball";
-    a.dt = s.dt;
+    a.dt = s.dt.value_or(loaded.dt);
     return model::wired(std::move(a), scheme);
 }
 
@@ -379,6 +347,16 @@ model::Architecture planned_architecture(const Settings& settings, const scheme:
 std::size_t parameter_count(const model::Architecture& architecture) {
     return model::make_layout(architecture, scheme::Program::parse(architecture.equation), model::native_names())
         .count();
+}
+
+void check_start(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {
+    if (settings.init.empty()) {
+        return;
+    }
+    // What an expression is depends on depth and width, not on the vocabulary: a model with few tokens and positions.
+    Settings small = settings;
+    small.context = 2;
+    initial_model(small, scheme, std::min<std::size_t>(vocab, 2));
 }
 
 Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {

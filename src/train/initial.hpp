@@ -19,6 +19,7 @@
 
 #include "model/model.hpp"
 #include "scheme/catalogue.hpp"
+#include "train/corpus.hpp"
 #include "train/settings.hpp"
 
 namespace flyball::train {
@@ -31,11 +32,23 @@ struct Initial {
 // The architecture that the settings and the scheme mean, for a vocabulary of this size.
 model::Architecture architecture_of(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
 
-// The same, or that of the model to start from under the scheme's equation.
+// The same, or that of the model to start from under the scheme's equation. Then it keeps its sizes, its step unless
+// the settings have one, and what is its own; what belongs to its old scheme (nGPT's norms on queries and keys, ..)
+// goes when a scheme of the catalogue takes its place.
 model::Architecture planned_architecture(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
 
 // How many numbers such a model has.
 std::size_t parameter_count(const model::Architecture& architecture);
+
+// The settings with the sizes and the step of the model to start from, so that the learning rate follows its width and
+// files tell what was trained; with dt = 1 where there is none. Throws Error for settings that ask for another model.
+Settings completed(Settings settings);
+
+// Throws Error where the model to start from and the data number their tokens differently, as far as both say how.
+void check_tokens(const Settings& settings, const Corpus& corpus);
+
+// Throws Error where the start that `init` describes cannot be made, before anything is written.
+void check_start(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
 
 Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
 

@@ -79,7 +79,7 @@ Summary summary_of(const RunPlan& plan, const Corpus& corpus, const Trainer& tra
     summary.scheme = plan.scheme.name;
     summary.equation = trainer.model().program().text();
     summary.seed = plan.settings.seed;
-    summary.dt = plan.settings.dt;
+    summary.dt = trainer.model().architecture().dt;
     summary.outcome = outcome;
     summary.failure = failure;
     summary.steps = trainer.done();
@@ -125,6 +125,7 @@ CorpusSettings corpus_settings(const Settings& s) {
     result.tokenizer = s.tokenizer;
     result.validation_share = s.validation;
     result.context = s.context;
+    result.tokens = s.tokens;
     return result;
 }
 

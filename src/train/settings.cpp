@@ -43,7 +43,10 @@ std::string shown(const std::optional<Value>& value) {
 }
 
 Text dt_text(const Settings& s) {
-    std::string text = format_double(s.dt);
+    if (!s.dt) {
+        return std::nullopt;
+    }
+    std::string text = format_double(*s.dt);
     for (std::size_t i = 1; i < s.several_dt.size(); ++i) {
         text += "," + format_double(s.several_dt[i]);
     }
@@ -70,6 +73,11 @@ void parse_dt(const std::string& text, Settings& s) {
     reader.fail(setting(key, value), expected, hint);
 }
 
+// "1 step", "2 steps"
+std::string counted(std::size_t number, std::string_view what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
 void check_range(std::string_view key, double value, double low, double high, std::string_view expected) {
     if (!(value >= low && value <= high)) {
         fail(key, format_double(value), expected);
@@ -77,18 +85,18 @@ void check_range(std::string_view key, double value, double low, double high, st
 }
 
 void check_model(const Settings& s) {
-    if (s.dim % s.heads != 0) {
+    if (s.from.empty() && s.dim % s.heads != 0) {
         fail("heads", std::to_string(s.heads), fmt::format("a divisor of the {} channels", s.dim),
              fmt::format("choose {} as a multiple of {}", setting("dim"), setting("heads")));
     }
-    if (s.positions == Positions::rope && (s.dim / s.heads) % 2 != 0) {
+    if (s.from.empty() && s.positions == Positions::rope && (s.dim / s.heads) % 2 != 0) {
         fail("positions", "rope", fmt::format("heads with an even number of channels, not {}", s.dim / s.heads),
              "rotary positions turn channels in pairs");
     }
     scheme::find_normaliser(s.norm);
     attention::kind_from_name(s.attention);
-    for (const double dt : s.several_dt.empty() ? std::vector<double>{s.dt} : s.several_dt) {
-        check_range("dt", dt, 1e-12, 1e12, "a residual step above 0");
+    for (const double dt : s.several_dt.empty() ? std::vector<double>{s.dt.value_or(1)} : s.several_dt) {
+        check_range("dt", dt, 1e-12, 1e12, "a residual step from 1e-12 to 1e12");
     }
     check_range("dropout", s.dropout, 0, 0.95, "a share from 0 to 0.95");
 }
@@ -124,6 +132,9 @@ const std::vector<SettingField>& setting_fields() {
         {"validation", "SHARE", "share of a text, at its end, that is kept for validation",
          [](const S& s) -> Text { return format_double(s.validation); },
          [](T text, S& s) { s.validation = reader.real(text, "validation"); }},
+        {"tokens", "N", "synthetic text: how many to generate (2^21 to train on and 2^17 to validate)",
+         [](const S& s) { return s.tokens == 0 ? std::nullopt : number(s.tokens); },
+         [](T text, S& s) { s.tokens = reader.whole(text, "tokens", 1); }},
         {"layers", "L", "blocks of attention and feed-forward network", [](const S& s) { return number(s.layers); },
          [](T text, S& s) { s.layers = reader.whole(text, "layers", 1); }},
         {"dim", "D", "channels of the stream", [](const S& s) { return number(s.dim); },
@@ -151,7 +162,8 @@ const std::vector<SettingField>& setting_fields() {
         {"untied", "", "give the head a matrix of its own instead of the token embedding",
          [](const S& s) -> Text { return s.untied ? "true" : "false"; },
          [](T text, S& s) { s.untied = reader.truth(text, "untied"); }},
-        {"dt", "DT", "the residual step, the equation's dt; a list makes one run for each", dt_text, parse_dt},
+        {"dt", "DT", "the residual step, the equation's dt (1, or that of --from); a list makes one run for each",
+         dt_text, parse_dt},
         {"init", "KEY=EXPR,..", "standard deviations of matrices and gains of norms in place of the scheme's own",
          [](const S& s) { return unless_empty(s.init); }, [](T text, S& s) { s.init = text; }},
         {"from", "MODEL", "start from the numbers of this model, also under another equation",
@@ -207,21 +219,25 @@ const std::vector<SettingField>& setting_fields() {
 
 void check(const Settings& s) {
     check_model(s);
-    check_range("validation", s.validation, 1e-6, 0.9, "a share above 0 and at most 0.9");
+    if (s.tokens > 0 && s.data != "synthetic") {
+        fail("tokens", std::to_string(s.tokens), "a number of synthetic tokens",
+             fmt::format("leave it out beside {}: all of a file is used", setting("data", s.data)));
+    }
+    check_range("validation", s.validation, 1e-6, 0.9, "a share from 1e-6 to 0.9");
     if (s.rate) {
-        check_range("rate", *s.rate, 1e-12, 1e3, "a learning rate above 0");
+        check_range("rate", *s.rate, 1e-12, 1e3, "a learning rate from 1e-12 to 1000");
     }
     check_range("final-rate", s.final_rate, 0, 1, "a share from 0 to 1");
-    check_range("beta1", s.beta1, 0, 0.999999, "a number from 0 to below 1");
-    check_range("beta2", s.beta2, 0, 0.9999999, "a number from 0 to below 1");
-    check_range("epsilon", s.epsilon, 1e-30, 1, "a number above 0 and at most 1");
-    check_range("save", s.save, 0, 1e9, "a number of seconds, 0 or more");
-    check_range("spike", s.spike, 0, 1e6, "a share, 0 or more");
+    check_range("beta1", s.beta1, 0, 0.999999, "a number from 0 to 0.999999");
+    check_range("beta2", s.beta2, 0, 0.9999999, "a number from 0 to 0.9999999");
+    check_range("epsilon", s.epsilon, 1e-30, 1, "a number from 1e-30 to 1");
+    check_range("save", s.save, 0, 1e9, "a number of seconds from 0 to 1e9");
+    check_range("spike", s.spike, 0, 1e6, "a share from 0 to 1e6");
     if (s.weight_decay) {
-        check_range("weight-decay", *s.weight_decay, 0, 1e3, "a number, 0 or more");
+        check_range("weight-decay", *s.weight_decay, 0, 1e3, "a number from 0 to 1000");
     }
     if (s.clip) {
-        check_range("clip", *s.clip, 0, 1e12, "a number, 0 or more");
+        check_range("clip", *s.clip, 0, 1e12, "a number from 0 to 1e12");
     }
     if (s.warm_up && *s.warm_up > s.steps) {
         fail("warm-up", shown(s.warm_up), fmt::format("at most the {} steps of the run", s.steps));
@@ -230,13 +246,12 @@ void check(const Settings& s) {
 
 std::string describe(const Settings& s) {
     const std::string run =
-        fmt::format("context {}, {} tokens a step, {} steps", s.context, s.tokens_per_step(), s.steps);
+        fmt::format("context {}, {} tokens a step, {}", s.context, s.tokens_per_step(), counted(s.steps, "step"));
     const std::string dropout = s.dropout > 0 ? fmt::format(", dropout {}", format_double(s.dropout)) : "";
     if (!s.from.empty()) {  // whose sizes and parts are its own
         return fmt::format("from {}, {}{}", s.from, run, dropout);
     }
-    std::string text =
-        fmt::format("{} layers x {}, {} head{}, {}", s.layers, s.dim, s.heads, s.heads == 1 ? "" : "s", run);
+    std::string text = fmt::format("{} x {}, {}, {}", counted(s.layers, "layer"), s.dim, counted(s.heads, "head"), run);
     if (s.norm != "layernorm") {
         text += ", " + s.norm;
     }

@@ -29,6 +29,7 @@ struct Settings {
     std::string encoding = "bytes";  // of a text file: bytes or chars
     std::string tokenizer;           // a MODEL whose tokenizer reads the text instead
     double validation = 0.1;         // the last share of a text, which is not trained on
+    std::size_t tokens = 0;          // of synthetic text, both parts together; 0: 2^21 and 2^17
 
     std::size_t layers = 6;
     std::size_t dim = 64;
@@ -41,7 +42,7 @@ struct Settings {
     QkNorm qk_norm = QkNorm::none;
     std::string attention = "softmax";
     bool untied = false;             // the head has a matrix of its own
-    double dt = 1;                   // the residual step
+    std::optional<double> dt;        // the residual step; 1, or that of the model to start from, unless given
     std::vector<double> several_dt;  // one run for each, where a list was given; dt is then the first
     std::string init;                // KEY=EXPR,..: deviations and gains in place of the scheme's (initial.hpp)
     std::string from;                // a MODEL to start from

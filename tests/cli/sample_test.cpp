@@ -219,6 +219,22 @@ TEST(Sample, GoesOnBeyondTheLastPosition) {
     EXPECT_NE(outcome.err.find("the older half of the text was let go 2 times"), std::string::npos) << outcome.err;
 }
 
+TEST(Sample, CharactersThatHaveNoTokenAreNamed) {
+    Json tokenizer = {{"version", "1.0"}, {"added_tokens", Json::array()}, {"normalizer", nullptr}};
+    tokenizer["pre_tokenizer"] = tokenizer["post_processor"] = nullptr;
+    tokenizer["decoder"] = {{"type", "Fuse"}};
+    tokenizer["model"] = {{"type", "BPE"}, {"vocab", {{"a", 3}, {"b", 4}}}, {"merges", Json::array()}};
+    const Folder folder(dump_json(tokenizer));
+    const Outcome some = run_program("sample " + folder.name() + " --prompt 'a\u00e9b \u20ac\u00e9' --tokens 1");
+    ASSERT_EQ(some.exit, 0) << some.err;
+    EXPECT_NE(some.err.find("no token for '\u00e9', '\u20ac'; they were left out of the prompt"), std::string::npos)
+        << some.err;
+    const Outcome one = run_program("sample " + folder.name() + " --prompt 'abx' --tokens 1");
+    EXPECT_NE(one.err.find("no token for 'x'; it was left out of the prompt"), std::string::npos) << one.err;
+    const Outcome none = run_program("sample " + folder.name() + " --prompt 'ab' --tokens 1");
+    EXPECT_EQ(none.err.find("left out"), std::string::npos) << none.err;
+}
+
 TEST(Sample, MistakesAreOneSentence) {
     expect_one_sentence(run_program("sample " + golden("bert") + " --ids 1"), "an encoder");
     expect_one_sentence(run_program("sample " + golden("gpt2") + " --prompt Hello"), "--ids 1,2,3");

@@ -1,9 +1,11 @@
 // `flyball train` as a user runs it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "core/file.hpp"
@@ -114,6 +116,72 @@ TEST_F(Train, StartsFromAModelUnderAnotherEquationAndSaysWhatIsNew) {
     EXPECT_NE(other.out.find("start anew"), std::string::npos) << other.out;
 }
 
+TEST_F(Train, GoesOnWithAModelAsItWas) {
+    ASSERT_EQ(run_program(small("peri-ln --dt 0.25 " + out("step"), 4)).exit, 0);
+    const std::string sizes = "train --data '" + (folder_ / "text.txt").string() + "' --context 8 --steps 2 --json ";
+    const Outcome step = run_program(sizes + "--from '" + (folder_ / "step").string() + "'");
+    ASSERT_EQ(step.exit, 0) << step.err;
+    EXPECT_EQ(parse_json(step.out, "out").at("dt"), 0.25);
+    EXPECT_EQ(parse_json(step.out, "out").at("scheme"), "peri-ln");
+    const Outcome other = run_program(sizes + "--dt 0.5 --from '" + (folder_ / "step").string() + "'");
+    EXPECT_EQ(parse_json(other.out, "out").at("dt"), 0.5) << other.err;
+
+    // nGPT is still nGPT: no warm-up, the rate of its own width, vectors of unit length.
+    ASSERT_EQ(run_program(small("ngpt " + out("unit"), 4)).exit, 0);
+    const std::string from_unit = "--from '" + (folder_ / "unit").string() + "' ";
+    ASSERT_EQ(run_program(sizes + from_unit + out("unit-again")).exit, 0);
+    const std::string metrics = read_text_file(folder_ / "unit-again" / "metrics.jsonl", 1U << 24U);
+    const Json line = parse_json(metrics.substr(0, metrics.find('\n')), "metrics");
+    EXPECT_DOUBLE_EQ(line.at("lr").get<double>(), 1e-3 * std::sqrt(128.0 / 8));
+    EXPECT_EQ(read("unit-again/config.json").at("equation"), read("unit/config.json").at("equation"));
+
+    // Pre-LN has none of nGPT's norms inside attention.
+    ASSERT_EQ(run_program(sizes + "pre-ln " + from_unit + out("plain")).exit, 0);
+    EXPECT_EQ(read("plain/config.json").at("model_type"), "gpt2");
+}
+
+TEST_F(Train, RefusesSizesAndTokensThatTheModelDoesNotHave) {
+    ASSERT_EQ(run_program(small("pre-ln --encoding chars " + out("first"), 2)).exit, 0);
+    const std::string from = " --from '" + (folder_ / "first").string() + "' " + out("second");
+    for (const char* wrong : {"--layers 3", "--dim 16", "--heads 1", "--ffn 9", "--norm rmsnorm", "--positions rope",
+                              "--activation swiglu", "--qk-norm head", "--untied", "--init residual=1"}) {
+        const Outcome outcome = run_program("train --data '" + (folder_ / "text.txt").string() +
+                                            "' --encoding chars --context 8 --steps 1 " + wrong + from);
+        EXPECT_EQ(outcome.exit, 2) << wrong;
+        EXPECT_NE(outcome.err.find(std::string(wrong).substr(0, std::string(wrong).find(' '))), std::string::npos)
+            << outcome.err;
+    }
+    // The model numbers " ,;abe.."; fewer characters have other numbers, and some it does not know.
+    const auto refused = [&](const char* phrase) {
+        std::ofstream text(folder_ / "other.txt");
+        for (int i = 0; i < 60; ++i) {
+            text << phrase;
+        }
+        text.close();
+        const Outcome outcome = run_program("train --encoding chars --context 8 --steps 1 --data '" +
+                                            (folder_ / "other.txt").string() + "'" + from);
+        EXPECT_EQ(outcome.exit, 2) << outcome.out;
+        return outcome.err;
+    };
+    const std::string moved = refused("to be to be to be ");
+    EXPECT_NE(moved.find("data whose token 'b' is 1, expected 4"), std::string::npos) << moved;
+    const std::string unknown = refused("TO BE OR NOT TO BE ");
+    EXPECT_NE(unknown.find("data whose token 'B' is 1, expected tokens that"), std::string::npos) << unknown;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "second"));
+}
+
+TEST_F(Train, PrintsNoLineWiderThanEightyColumns) {
+    const Outcome outcome = run_program(
+        "train ln-scaling-output peri-ln --tokens 20000 --layers 1 --dim 8 --heads 1 --context 16 --batch 2 --steps 3");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("gap"), std::string::npos) << outcome.out;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) {
+        const auto width = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+        EXPECT_LE(width, 80) << line;
+    }
+}
+
 TEST_F(Train, ThatDivergesSaysSoAndExitsWithoutAnError) {
     const Outcome outcome = run_program(small("pre-ln --rate 50 --clip 0 --warm-up 0 --spike 0.2", 100));
     EXPECT_EQ(outcome.exit, 0) << outcome.err;
@@ -121,12 +189,15 @@ TEST_F(Train, ThatDivergesSaysSoAndExitsWithoutAnError) {
 }
 
 TEST_F(Train, RefusesWhatMakesNoSenseInOneSentence) {
-    for (const char* wrong : {"--dim 9", "--data nosuch.txt", "no-such-scheme", "--norm layernrm", "--init gian=1",
-                              "--dt 0", "--resume", "--context 100000", "--from nosuch"}) {
-        const Outcome outcome = run_program(small(wrong));
+    for (const char* wrong :
+         {"--dim 9", "--data nosuch.txt", "no-such-scheme", "--norm layernrm", "--init gian=1", "--dt 0", "--resume",
+          "--context 100000", "--from nosuch", "--init residual=1/0", "--seeds 1000000000",
+          "--seed 18446744073709551615 --seeds 2", "--dt 1,1", "--tokens 5000"}) {
+        const Outcome outcome = run_program(small(wrong + (" " + out("refused"))));
         EXPECT_EQ(outcome.exit, 2) << wrong;
         EXPECT_EQ(outcome.out, "") << wrong;
         EXPECT_EQ(outcome.err.rfind("flyball: [", 0), 0U) << wrong << ": " << outcome.err;
+        EXPECT_FALSE(std::filesystem::exists(folder_ / "refused")) << wrong;
     }
 }
 

@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "core/error.hpp"
+#include "core/random.hpp"
 #include "derivative.hpp"
+#include "model/dropout_kernels.hpp"
 #include "model/heads.hpp"
 #include "support.hpp"
 
@@ -35,6 +40,35 @@ TEST(Dropout, IsOneBitPatternOfPhiloxForEachNumber) {
                 EXPECT_FLOAT_EQ(part[k], static_cast<float>(got[first + k]));
             }
         }
+    }
+}
+
+TEST(Dropout, BitsOfManyBlocksAreThoseOfEach) {
+    const std::uint64_t seed = 0xFEDCBA9876543210U;
+    const std::uint64_t stream = 0x0123456789ABCDEFU;
+    const Random random(seed, stream);
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{0xFFFFFFFA}, std::uint64_t{5} << 40U}) {
+        for (const DropoutKernels* kernels : {&dropout_kernels_plain, &dropout_kernels(active_isa())}) {
+            std::vector<std::uint32_t> bits(4 * 3 * dropout_blocks);
+            kernels->bits(seed, stream, first, 3 * dropout_blocks, bits.data());
+            for (std::size_t i = 0; i < bits.size(); ++i) {
+                ASSERT_EQ(bits[i], random.block(first + i / 4)[i % 4]) << first << " " << i;
+            }
+        }
+    }
+}
+
+TEST(Dropout, WhatIsDroppedIsNoughtWhateverItWas) {
+    const std::vector<std::uint32_t> bits = {0, 99, 100, 101, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 5, 5, 100, 98};
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> in = {1, -infinity, 2, 3, 4, 5, 6, -7, std::nanf(""), 8, 9};
+    for (const DropoutKernels* kernels : {&dropout_kernels_plain, &dropout_kernels(active_isa())}) {
+        std::vector<float> out(in.size());
+        kernels->keep_float(in.size(), bits.data(), 100, 2, in.data(), out.data());
+        EXPECT_EQ(out, (std::vector<float>{0, 0, 4, 6, 8, 10, 12, 0, 0, 16, 0}));
+        out = in;
+        kernels->keep_float(in.size(), bits.data(), 0x80000000, 2, out.data(), out.data());
+        EXPECT_EQ(out, (std::vector<float>{0, 0, 0, 0, 0, 10, 12, 0, 0, 0, 0}));
     }
 }
 

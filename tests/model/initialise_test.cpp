@@ -222,6 +222,26 @@ TEST(Initialise, WiringFollowsTheRecipe) {
     EXPECT_FALSE(own.attention_norm.any());
 }
 
+TEST(Initialise, WhatASchemeGaveAModelGoesWithIt) {
+    const Architecture plain = unwired(medium("ngpt"));
+    EXPECT_FALSE(plain.attention_norm.any());
+    EXPECT_EQ(plain.ffn_scale, 1);
+    EXPECT_FALSE(plain.ffn_gains || plain.logit_gains);
+    EXPECT_EQ(plain.equation, medium("ngpt").equation);
+    EXPECT_FALSE(unwired(medium("hybridnorm")).attention_norm.any());
+    // A norm on queries and keys that the user asked for is no part of Pre-LN.
+    Architecture asked = medium("pre-ln");
+    asked.attention_norm.norm = "rmsnorm";
+    asked.attention_norm.query = asked.attention_norm.key = true;
+    EXPECT_TRUE(unwired(asked).attention_norm.any());
+    // Nor is one that replaced nGPT's own, or anything of an equation that no scheme has.
+    asked.equation = medium("ngpt").equation;
+    EXPECT_TRUE(unwired(asked).attention_norm.any());
+    Architecture own = medium("ngpt");
+    own.equation = "unit(x + f(x))";
+    EXPECT_TRUE(unwired(own).attention_norm.any() && unwired(own).ffn_gains && unwired(own).logit_gains);
+}
+
 TEST(Initialise, SchemesOfEqualShapesStartFromTheSameNumbers) {
     // Their norms, gains and learned scalars differ, which must not move what is drawn.
     const scheme::Recipe recipe;

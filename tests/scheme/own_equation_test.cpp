@@ -126,5 +126,16 @@ TEST(OwnEquation, WhatIsNoNameOfTheCatalogueIsRead) {
     }
 }
 
+TEST(OwnEquation, OfTheCatalogueAreFoundAsListedAndAsTrained) {
+    for (const CatalogueEntry& entry : catalogue()) {
+        ASSERT_NE(entry_of_equation(entry.equation), nullptr) << entry.name;
+        EXPECT_EQ(entry_of_equation(entry.equation)->name, entry.name);
+    }
+    const CatalogueEntry* const ngpt = entry_of_equation("unit(x+dt*alpha*(unit(f(x)) - x)) where ~alpha[d] = 0.05");
+    ASSERT_NE(ngpt, nullptr) << "as nGPT is trained, written with other blanks";
+    EXPECT_EQ(ngpt->name, "ngpt");
+    EXPECT_EQ(entry_of_equation("x + dt*f(norm(x))/2 | norm(x)"), nullptr);
+}
+
 }  // namespace
 }  // namespace flyball::scheme

@@ -19,6 +19,7 @@ const std::map<std::string, std::string>& other_values() {
                                                               {"encoding", "chars"},
                                                               {"tokenizer", "gpt2"},
                                                               {"validation", "0.2"},
+                                                              {"tokens", "50000"},
                                                               {"layers", "3"},
                                                               {"dim", "32"},
                                                               {"heads", "2"},
@@ -113,6 +114,40 @@ TEST(TrainSettings, ThatMakeNoSenseAreRefused) {
             << key << " " << text;
     }
     EXPECT_NO_THROW(check({}));
+}
+
+TEST(TrainSettings, ThatAreTooLargeAreToldTheLargest) {
+    const auto message = [](const std::string& key, const std::string& text) -> std::string {
+        Settings settings;
+        try {
+            field_named(key).parse(text, settings);
+            check(settings);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_NE(message("rate", "1e9").find("from 1e-12 to 1000"), std::string::npos) << message("rate", "1e9");
+    EXPECT_NE(message("dt", "1e13").find("from 1e-12 to 1e12"), std::string::npos) << message("dt", "1e13");
+    EXPECT_NE(message("weight-decay", "1e4").find("from 0 to 1000"), std::string::npos);
+    EXPECT_NE(message("spike", "1e7").find("from 0 to 1e6"), std::string::npos);
+}
+
+TEST(TrainSettings, AreDescribedInTheSingularWhereThereIsOne) {
+    Settings settings;
+    settings.layers = settings.heads = settings.steps = 1;
+    EXPECT_EQ(describe(settings), "1 layer x 64, 1 head, context 64, 1024 tokens a step, 1 step");
+    settings.layers = settings.heads = settings.steps = 2;
+    EXPECT_EQ(describe(settings), "2 layers x 64, 2 heads, context 64, 1024 tokens a step, 2 steps");
+}
+
+TEST(TrainSettings, TokensAreOfSyntheticTextAlone) {
+    Settings settings;
+    settings.tokens = 5000;
+    EXPECT_NO_THROW(check(settings));
+    EXPECT_EQ(corpus_settings(settings).tokens, 5000U);
+    settings.data = "book.txt";
+    EXPECT_THROW(check(settings), Error);
 }
 
 TEST(TrainSettings, OfHeadsWithAnOddNumberOfChannelsCannotTurn) {

@@ -387,7 +387,7 @@ BLIND = [
      "Environment::block(l + 1, a_.layers,", "Environment::block(l, a_.layers,"),
     # training and sampling
     ("dropout-keeps-the-share", "src/model/dropout.cpp",
-     "static_cast<std::uint64_t>(share_ * 0x1p32)", "static_cast<std::uint64_t>((1 - share_) * 0x1p32)"),
+     "static_cast<std::uint32_t>(share_ * 0x1p32)", "static_cast<std::uint32_t>((1 - share_) * 0x1p32)"),
     ("groups-share-dropout-masks", "src/model/batch_step.cpp", "dropout_.first_sequence + first}", "dropout_.first_sequence}"),
     ("groups-weighed-by-rows", "src/model/batch_step.cpp",
      "weight * mine / static_cast<double>(count)", "weight * mine / static_cast<double>(batch_.rows())"),
