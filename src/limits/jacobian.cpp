@@ -13,26 +13,21 @@ namespace flyball::limits {
 // together: their sum is replaced by r + s/(a2 - x) with the same value and slope at the last x. What is left,
 //     (1 - r) y^2 - ((1 - r) w - a1^2 - s) y - s w = 0,
 // has one root between 0 and w, since r <= 0 < s. Quadratic convergence; a bracket in case rounding stops it.
-double spectral_norm(const std::vector<double>& given) {
+double spectral_norm(std::size_t m, double* a, std::size_t first, std::size_t second) {
     constexpr int most_steps = 100;
-    constexpr double precision = 1e-15;
-    thread_local std::vector<double> a;
-    a = given;
-    const auto first = std::max_element(a.begin(), a.end());
-    const double a1 = first == a.end() ? 0 : *first;
-    if (a.size() < 2) {
-        return 0;
-    }
-    *first = 0;
-    const double a2 = *std::max_element(a.begin(), a.end());
+    constexpr double tie = 1e-15;
+    constexpr double precision = 1e-15;  // of a step
+    const double a1 = a[first];
+    const double a2 = a[second];
     const double w = a1 - a2;
-    if (w <= precision * a1) {
+    if (w <= tie * a1) {
         return a1;
     }
     if (a2 <= 0) {
         return a1 * (1 - a1);
     }
     const RowKernels& kernels = row_kernels();
+    a[first] = 0;
     double low = 0;
     double high = w;
     double y = w / 2;
@@ -40,7 +35,7 @@ double spectral_norm(const std::vector<double>& given) {
         const double x = a2 + y;
         double value = 0;
         double slope = 0;
-        kernels.secular(a.size(), x, a.data(), &value, &slope);
+        kernels.secular(m, x, a, &value, &slope);
         const double f = a1 * a1 / (a1 - x) + value - 1;
         (f > 0 ? high : low) = y;
         const double s = slope * y * y;
@@ -52,13 +47,27 @@ double spectral_norm(const std::vector<double>& given) {
         if (!(next > low && next < high)) {
             next = (low + high) / 2;
         }
-        const bool done = std::abs(next - y) <= precision * (a2 + y) || high - low <= precision * (a2 + y);
+        const bool done = std::abs(next - y) <= precision * (a2 + y) || high - low <= tie * (a2 + y);
         y = next;
         if (done) {
             break;
         }
     }
+    a[first] = a1;
     return a2 + y;
+}
+
+double spectral_norm(const std::vector<double>& given) {
+    if (given.size() < 2) {
+        return 0;
+    }
+    std::vector<double> a = given;
+    const auto first = static_cast<std::size_t>(std::max_element(a.begin(), a.end()) - a.begin());
+    std::size_t second = first == 0 ? 1 : 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        second = i != first && a[i] > a[second] ? i : second;
+    }
+    return spectral_norm(a.size(), a.data(), first, second);
 }
 
 double infinity_norm(const std::vector<double>& a) {

@@ -23,6 +23,14 @@ namespace flyball::limits {
 double spectral_norm(const std::vector<double>& a);
 double infinity_norm(const std::vector<double>& a);
 
+// The same where the places of the two largest weights are known; a [m], m >= 2, is changed on the way and put back.
+// The largest a_i (1 - a_i) is that of the largest weight: any other is at most 1 - a_1, where the parabola has the
+// same value.
+double spectral_norm(std::size_t m, double* a, std::size_t first, std::size_t second);
+inline double infinity_norm(double largest) {
+    return 2 * largest * (1 - largest);
+}
+
 struct Interval {
     double lower = 0;
     double upper = 0;

@@ -54,6 +54,9 @@ template <class SameAt>
 CriticalN first_same(const std::vector<double>& distances, std::size_t heads, const SameAt& same) {
     CriticalN result;
     for (std::size_t i = 0; i < distances.size(); ++i) {
+        if (std::isnan(distances[i])) {
+            continue;  // no row of any head selects so many
+        }
         const double p = ks_p_value(distances[i], heads, heads);
         const bool is_same = same(distances[i], p);
         if (is_same && !result.n) {

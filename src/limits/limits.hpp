@@ -33,6 +33,7 @@ namespace flyball::limits {
 struct DistanceAtN {
     std::size_t n = 0;
     double mass = 0;          // abar
+    double share = 0;         // abar over the sum of all weights; NaN where one is negative
     double selected = 0;      // |s|
     double distance = 0;      // d
     double bound = 0;         // of Theorem 1.1; NaN where a weight is negative

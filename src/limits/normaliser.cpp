@@ -106,7 +106,8 @@ void Normaliser::weigh(std::size_t count, double* z, std::vector<double>& room) 
             return self_adjusted(count, 0, 1, z, room);
         case Kind::sa_range: {
             const auto [least, most] = std::minmax_element(z, z + count);
-            return self_adjusted(count, *least, *most - *least, z, room);
+            const double low = std::min(*least, 0.0);
+            return self_adjusted(count, low, std::max(*most, 0.0) - low, z, room);
         }
     }
     unreachable();
@@ -132,6 +133,10 @@ double Normaliser::sensitivity_bound(double temperature, double eps, std::size_t
             return std::nan("");
     }
     unreachable();
+}
+
+double paper_sensitivity_bound(double temperature) {
+    return std::min(1 / (4 * temperature), std::sqrt(2.0));
 }
 
 }  // namespace flyball::limits

@@ -9,7 +9,7 @@
 //     ssmax        softmax of log(m) z                                                            Nakanishi 2025
 //     sigmoid      1/(1 + exp(log m - z)); the weights do not sum to 1                    Ramapuram et al. 2024
 //     sa-softmax   z softmax(z), which may be negative                                        Zheng et al. 2025
-//     sa-range     (z - min z)/(max z - min z) softmax(z), its range-normalised form
+//     sa-range     (z - low)/(high - low) softmax(z), low = min(min z, 0), high = max(max z, 0): its normalised form
 //
 // Weights that may be negative have no bounds of Theorems 1 and 2.
 #pragma once
@@ -51,5 +51,8 @@ class Normaliser {
     Kind kind_ = Kind::softmax;
     std::optional<double> temperature_;
 };
+
+// min{1/(4T), sqrt 2}, as Corollary 3 prints it for softmax; no bound of the spectral norm.
+double paper_sensitivity_bound(double temperature);
 
 }  // namespace flyball::limits

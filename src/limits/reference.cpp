@@ -175,6 +175,7 @@ DistanceAtN distances(const Row& row, std::size_t n) {
     at.expected = expected(row, n);
     at.expected_rms = expected_rms(row, n);
     const bool positive = std::all_of(row.weights.begin(), row.weights.end(), [](double w) { return w >= 0; });
+    at.share = positive ? at.mass / std::accumulate(row.weights.begin(), row.weights.end(), 0.0) : std::nan("");
     at.uniformity = n < 2 || !positive ? std::nan("") : measure::entropy(inside) / std::log(static_cast<double>(n));
     return at;
 }

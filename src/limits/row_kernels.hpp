@@ -31,6 +31,10 @@ struct RowKernels {
     // g_i/|x_j|, inverse_i = 1/|x_i| and square_i = alpha_i^2; all three are 0 for a zero vector.
     double (*nearest)(std::size_t m, double ss, const double* alpha, const double* square, const double* inverse,
                       const double* open, const double* c);
+    // far_i = max(far_i, unit_i + own - 2 factor inverse_i g_i): the same of unit vectors, where factor = 1/|x_j| and
+    // unit_i, own are 1, or 0 for a zero vector.
+    void (*unit_farthest)(std::size_t m, double own, double factor, const double* g, const double* inverse,
+                          const double* unit, double* far);
     // sum of (a_i - b_i)^2
     double (*squared_difference)(std::size_t m, const double* a, const double* b);
     // sum of a_i^2/(a_i - x) and of a_i^2/(a_i - x)^2

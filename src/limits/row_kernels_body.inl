@@ -155,6 +155,23 @@ double nearest(std::size_t m, double ss, const double* alpha, const double* squa
     return found > 0 ? found : 0;
 }
 
+void unit_farthest(std::size_t m, double own, double factor, const double* g, const double* inverse, const double* unit,
+                   double* far) {
+    const Numbers f = all(-2 * factor);
+    const Numbers mine = all(own);
+    std::size_t i = 0;
+    for (; i + W <= m; i += W) {
+        const Numbers apart = fma(f * load(inverse + i), load(g + i), load(unit + i) + mine);
+        store<double>(far + i, larger(apart, load(far + i)));
+    }
+    if (i < m) {
+        const std::size_t left = m - i;
+        const Numbers apart =
+            fma(f * load_some(left, inverse + i), load_some(left, g + i), load_some(left, unit + i) + mine);
+        store_some(left, far + i, larger(apart, load_some(left, far + i)));
+    }
+}
+
 double squared_difference(std::size_t m, const double* a, const double* b) {
     Numbers sum = all(0.0);
     std::size_t i = 0;
@@ -202,4 +219,5 @@ void shifted(std::size_t m, double factor, double eps, const double* l, const do
     }
 }
 
-constexpr RowKernels table = {join, add, main_sum, rms_sum, farthest, nearest, squared_difference, secular, shifted};
+constexpr RowKernels table = {join,    add,           main_sum,           rms_sum, farthest,
+                              nearest, unit_farthest, squared_difference, secular, shifted};

@@ -93,6 +93,7 @@ DistanceAtN RowWalk::at() const {
     DistanceAtN at;
     at.n = n_;
     at.mass = mass_;
+    at.share = positive_ ? mass_ / total_ : std::nan("");
     at.selected = std::sqrt(ss_);
     at.distance = distance_;
     at.bound = bound();

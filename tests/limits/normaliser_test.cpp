@@ -52,7 +52,10 @@ TEST(Normaliser, WeightsByHand) {
             EXPECT_NEAR(found[i], numbers[i], 1e-14) << name << " " << i;
         }
     }
-    EXPECT_NEAR(weights_of(Normaliser::parse("sa-range"), {2, 2})[1], 0.5, 1e-15);  // no range: softmax
+    EXPECT_NEAR(weights_of(Normaliser::parse("sa-range"), {0, 0})[1], 0.5, 1e-15);  // no range: softmax
+    // All above 0: the range begins at 0. All below: it ends there.
+    EXPECT_NEAR(weights_of(Normaliser::parse("sa-range"), {1, 2})[0], 0.5 / (1 + std::exp(1.0)), 1e-15);
+    EXPECT_NEAR(weights_of(Normaliser::parse("sa-range"), {-2, -1})[1], 0.5 / (1 + std::exp(-1.0)), 1e-15);
     const std::vector<double> entmax = weights_of(Normaliser::parse("entmax15"), z);
     EXPECT_NEAR(std::accumulate(entmax.begin(), entmax.end(), 0.0), 1, 1e-14);
     EXPECT_NEAR(2 * (std::sqrt(entmax[2]) - std::sqrt(entmax[1])), z[2] - z[1], 1e-14);
