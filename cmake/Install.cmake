@@ -13,8 +13,8 @@ install(TARGETS flyball_library EXPORT flyballTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/flyball)
 install(EXPORT flyballTargets NAMESPACE flyball:: DESTINATION ${FLYBALL_INSTALL_CMAKEDIR})
 
-# Models for builtin:NAME; there may be none.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/models DESTINATION ${CMAKE_INSTALL_DATADIR}/flyball OPTIONAL)
+# Models for builtin:NAME and their text; there may be none.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/models ${PROJECT_SOURCE_DIR}/data/text DESTINATION ${CMAKE_INSTALL_DATADIR}/flyball OPTIONAL)
 
 foreach(folder IN ITEMS ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/flyball

@@ -61,6 +61,12 @@ struct Measurement {
 // Thrown out of an experiment when its stop flag is set; no claim is recorded then.
 struct Interrupted {};
 
+// The model and the text that statements about one model are tried on; empty: those that come with the program.
+struct Subject {
+    std::string model;
+    std::string text;
+};
+
 struct Context {
     bool quick = false;
     std::uint64_t seed = 1;
@@ -68,6 +74,7 @@ struct Context {
     std::function<void(double share)> progress = {};
     // For tests: what is predicted instead of `stated` for a quantity at a place (sizes, times, a token's state).
     std::function<double(std::string_view quantity, double stated, const std::vector<double>& place)> replaced = {};
+    Subject subject = {};
 
     // What the source states for a quantity. The prediction's name and place are for whoever replaces it.
     double predict(std::string_view quantity, double stated, const std::vector<double>& place = {}) const;
@@ -100,6 +107,8 @@ struct Claim {
     double cost = 1;     // about how many seconds a full run takes where that is many: the longest are begun first
     bool alone = false;  // runs while no other claim does, with all threads for itself
     std::vector<Need> needs = {};  // skipped when one of them is not there
+    bool of_one_model = false;     // the recorded verdict is that of the shipped model
+    bool is_elsewhere = false;     // and this run is about another, on which any verdict is news
 };
 
 }  // namespace flyball::claims

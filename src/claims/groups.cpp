@@ -6,13 +6,14 @@
 #include <iterator>
 
 #include "claims/dynamics.hpp"
+#include "claims/limits.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 
 namespace flyball::claims {
 
 const std::vector<Group>& groups() {
-    static const std::vector<Group> all = {dynamics_group()};
+    static const std::vector<Group> all = {dynamics_group(), limits_group()};
     return all;
 }
 

@@ -74,7 +74,7 @@ std::vector<std::optional<Judged>> judge_all(const std::vector<Claim>& claims, c
         }
         if (!results[i]) {
             try {
-                results[i] = judge(claims[i], {judging.quick, judging.seed, judging.stop, show});
+                results[i] = judge(claims[i], {judging.quick, judging.seed, judging.stop, show, {}, judging.subject});
             } catch (const Interrupted&) {
                 return;
             }

@@ -19,9 +19,9 @@ struct Judged {
     double seconds = 0;
 
     std::string note() const;  // the ledger's and the experiment's
-    // A claim that was skipped says nothing against its record.
+    // A claim that was skipped, or tried on another model than the record is about, says nothing against its record.
     bool as_recorded() const {
-        return measurement.verdict == claim.expected || measurement.verdict == Verdict::skipped;
+        return measurement.verdict == claim.expected || claim.is_elsewhere || measurement.verdict == Verdict::skipped;
     }
 };
 
@@ -39,6 +39,7 @@ struct Judging {
     std::function<void(std::uint64_t ticks)> advanced = {};
     std::function<std::optional<Judged>(const Claim&)> stored = {};  // by an earlier run; then it is not run again
     std::function<void(Judged&)> finished = {};  // as soon as a claim is judged, but not of those that were skipped
+    Subject subject = {};
 };
 
 // In the order of `claims`; nothing where the run was stopped before. Claims share the threads, the longest are begun

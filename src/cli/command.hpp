@@ -42,6 +42,7 @@ Command tokenize_command();
 Command forward_command();
 Command train_command();
 Command sample_command();
+Command limits_command();
 
 // Writes to stdout and remembers failure; the program's last act is to check it.
 void print_out(std::string_view text);

@@ -48,6 +48,7 @@ struct Flags {
     bool quick = false;
     std::vector<std::string> only;
     std::uint64_t seed = 1;
+    claims::Subject subject;
     FolderFlags folder;
     bool list = false;
     bool markdown = false;
@@ -55,6 +56,9 @@ struct Flags {
 
 std::vector<claims::Claim> chosen(const Flags& flags) {
     std::vector<claims::Claim> all = claims::ledger(flags.paper);
+    for (claims::Claim& claim : all) {
+        claim.is_elsewhere = claim.of_one_model && !(flags.subject.model.empty() && flags.subject.text.empty());
+    }
     if (flags.only.empty()) {
         return all;
     }
@@ -86,6 +90,12 @@ std::vector<ConfigEntry> configuration(const Flags& flags) {
     if (!flags.only.empty()) {
         entries.push_back({"reproduce.only", flags.only, ""});
     }
+    if (!flags.subject.model.empty()) {
+        entries.push_back({"reproduce.model", {flags.subject.model}, ""});
+    }
+    if (!flags.subject.text.empty()) {
+        entries.push_back({"reproduce.text", {flags.subject.text}, ""});
+    }
     return entries;
 }
 
@@ -93,6 +103,7 @@ std::vector<std::optional<Judged>> run_all(const Flags& flags, const std::vector
                                            const ReproduceFolder* folder) {
     Progress progress("reproduce", claims::ticks_per_claim * ledger.size(), progress_sink());
     claims::Judging judging{flags.quick, flags.seed, &interrupted()};
+    judging.subject = flags.subject;
     judging.advanced = [&](std::uint64_t ticks) { progress.advance(ticks); };
     if (folder != nullptr) {
         judging.finished = [&](Judged& result) { folder->store(result); };
@@ -177,7 +188,8 @@ Command reproduce_command() {
     command.example =
         "flyball reproduce --quick\n"
         "  flyball reproduce --only dynamics-table-peri-ln\n"
-        "  flyball reproduce dynamics --out claims\n\n"
+        "  flyball reproduce dynamics --out claims\n"
+        "  flyball reproduce limits --model openai-community/gpt2 --text book.txt\n\n"
         "exit code: 0 when every verdict is the recorded one or the claim was skipped, 1 when one is not";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<Flags>();
@@ -192,6 +204,11 @@ Command reproduce_command() {
         add_list(app, "--only", flags->only, "run this claim; may be repeated")->type_name("ID");
         app.add_flag("--list", flags->list, "list the claims without running them");
         app.add_flag("--markdown", flags->markdown, "print the page docs/claims.md without running anything");
+        app.add_option("--model", flags->subject.model,
+                       "a model for the claims about one model (default: builtin:pre-ln, whose verdicts are recorded)")
+            ->type_name("MODEL");
+        app.add_option("--text", flags->subject.text, "the text for it (default: the one of the builtin models)")
+            ->type_name("FILE");
         declare_seed(app, flags->seed);
         flags->folder.declare(app, "results, tables and figures");
         return [flags](const Common& common) { return run(*flags, common); };

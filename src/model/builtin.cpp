@@ -71,4 +71,8 @@ fs::path builtin_model(const std::string& name) {
                               : fmt::format("did you mean {}{}?", builtin_prefix, close));
 }
 
+fs::path builtin_text() {
+    return used_folder().parent_path() / "text" / "shakespeare.txt";
+}
+
 }  // namespace flyball::model

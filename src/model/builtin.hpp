@@ -20,4 +20,7 @@ std::vector<std::string> builtin_models();
 // The folder of one of them; Error(usage) lists those that are there, with the nearest name as a hint.
 std::filesystem::path builtin_model(const std::string& name);
 
+// The text that they were trained on: text/shakespeare.txt beside that folder. It need not be there.
+std::filesystem::path builtin_text();
+
 }  // namespace flyball::model

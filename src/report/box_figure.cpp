@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "measure/rows.hpp"
@@ -22,6 +23,33 @@ struct Box {
     Style style;
     std::array<double, 5> five{};  // whisker, lower quartile, median, upper quartile, whisker
     std::vector<double> outliers;
+    std::vector<BoxFigure::Mark> marks;  // those that the axis can show
+};
+
+// Colour and dash of the marks of a label: by the order in which labels come.
+class MarkStyles {
+  public:
+    std::size_t index(const std::string& label) {
+        const auto found = std::find(labels_.begin(), labels_.end(), label);
+        if (found != labels_.end()) {
+            return static_cast<std::size_t>(found - labels_.begin());
+        }
+        labels_.push_back(label);
+        return labels_.size() - 1;
+    }
+    const std::vector<std::string>& labels() const { return labels_; }
+    static std::string attributes(std::size_t index) {
+        constexpr std::array<const char*, 4> dashes = {"", "5 2", "2 2", "6 2 2 2"};
+        const char* const dash = dashes[index % dashes.size()];
+        // The colours of ours that boxes, drawn first, are least likely to have.
+        const Style style = resolved({}, index + 1);
+        return fmt::format("stroke=\"{}\"{}", style.colour,
+                           *dash == '\0' ? std::string() : fmt::format(" stroke-dasharray=\"{}\"", dash));
+    }
+    static std::string colour(std::size_t index) { return resolved({}, index + 1).colour; }
+
+  private:
+    std::vector<std::string> labels_;
 };
 
 // False when the group has nothing the axis can show.
@@ -92,6 +120,39 @@ void draw_box(Page& page, const Plot& plot, const Box& box, double middle) {
     page.raw("</g>\n");
 }
 
+void draw_marks(Page& page, const Plot& plot, const Box& box, double middle, MarkStyles& styles) {
+    constexpr double height = 0.8 * row_height;
+    for (const BoxFigure::Mark& mark : box.marks) {
+        page.raw(fmt::format("<path d=\"M{} {}v{}\" stroke-width=\"2.2\" {}><title>{}: {} {}</title></path>\n",
+                             px(plot.at_x(mark.value)), px(middle - height / 2), px(height),
+                             MarkStyles::attributes(styles.index(mark.label)), escape(box.label), escape(mark.label),
+                             compact(mark.value, 4)));
+    }
+}
+
+// What the marks mean, in a line below the axis. Returns where it ends.
+double draw_mark_legend(Page& page, const Plot& plot, const MarkStyles& styles, double bottom) {
+    constexpr double line = 18;
+    constexpr double tick = 22;
+    if (styles.labels().empty()) {
+        return bottom;
+    }
+    double x = plot.left;
+    double y = bottom + line;
+    for (std::size_t i = 0; i < styles.labels().size(); ++i) {
+        const double wide = tick + text_width(styles.labels()[i], Page::label_size) + 18;
+        if (x > plot.left && x + wide > Page::width - Page::margin) {
+            x = plot.left;
+            y += line;
+        }
+        page.raw(fmt::format("<path d=\"M{} {}h16\" stroke-width=\"2.2\" fill=\"none\" {}/>\n", px(x), px(y - 4),
+                             MarkStyles::attributes(i)));
+        page.text(x + tick, y, styles.labels()[i], MarkStyles::colour(i), Anchor::start, Page::label_size);
+        x += wide;
+    }
+    return y + 4;
+}
+
 std::string description(const BoxFigure& figure, const std::vector<Box>& boxes) {
     std::string out = fmt::format("Box plot of {}.", figure.axis.label);
     for (const Box& box : boxes) {
@@ -123,6 +184,12 @@ std::string to_svg(const BoxFigure& figure) {
         for (const auto* values : {&box.outliers}) {
             std::for_each(values->begin(), values->end(), [&](double v) { extent.add(figure.axis.scale, v); });
         }
+        for (const BoxFigure::Mark& mark : group.marks) {
+            if (drawable(figure.axis.scale, mark.value)) {
+                extent.add(figure.axis.scale, mark.value);
+                box.marks.push_back(mark);
+            }
+        }
         extent.add(figure.axis.scale, box.five[0]);
         extent.add(figure.axis.scale, box.five[4]);
         label_width = std::max(label_width, text_width(box.label, Page::label_size));
@@ -138,12 +205,16 @@ std::string to_svg(const BoxFigure& figure) {
     plot.width = Page::width - Page::margin - plot.left - std::max(count_width + 10, 12.0);
     plot.top = page.top() + 10;
     plot.height = boxes.empty() ? 100 : row_height * static_cast<double>(boxes.size());
-    const double bottom = draw_x_axis(page, plot, figure.axis.label);
+    double bottom = draw_x_axis(page, plot, figure.axis.label);
+    MarkStyles styles;
     open_clip(page, plot);
     for (std::size_t i = 0; i < boxes.size(); ++i) {
-        draw_box(page, plot, boxes[i], plot.top + row_height * (static_cast<double>(i) + 0.5));
+        const double middle = plot.top + row_height * (static_cast<double>(i) + 0.5);
+        draw_box(page, plot, boxes[i], middle);
+        draw_marks(page, plot, boxes[i], middle, styles);
     }
     close_clip(page);
+    bottom = draw_mark_legend(page, plot, styles, bottom);
     for (std::size_t i = 0; i < boxes.size(); ++i) {
         const double y = plot.top + row_height * (static_cast<double>(i) + 0.5) + 4;
         page.text(plot.left - 10, y, fitted(boxes[i].label, label_width, Page::label_size), boxes[i].style.colour,

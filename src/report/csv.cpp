@@ -78,6 +78,9 @@ std::string to_csv(const BoxFigure& figure) {
         for (std::size_t i = 0; group.five && i < kinds.size(); ++i) {
             out += label + std::string(kinds[i]) + ',' + row({(*group.five)[i]});
         }
+        for (const BoxFigure::Mark& mark : group.marks) {
+            out += label + csv_cell(mark.label) + ',' + row({mark.value});
+        }
     }
     return out;
 }

@@ -68,13 +68,19 @@ struct HeatFigure {
 };
 
 // One row a group. Either the values (quartiles, whiskers to the last value within 1.5 quartile distances, the rest as
-// points) or minimum, lower quartile, median, upper quartile, maximum.
+// points) or minimum, lower quartile, median, upper quartile, maximum. Marks, such as bounds, are lines across a row;
+// of the same label they look the same, and a line below the axis says which is which.
 struct BoxFigure {
+    struct Mark {
+        std::string label;
+        double value = 0;
+    };
     struct Group {
         std::string label;
         std::vector<double> values;
         std::optional<std::array<double, 5>> five;
         Style style;
+        std::vector<Mark> marks = {};
     };
     std::string title;
     Axis axis;

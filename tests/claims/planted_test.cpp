@@ -26,6 +26,9 @@ struct Planted {
 double two_per_cent(double stated, const Place&) {
     return 1.02 * stated;
 }
+double two_per_cent_less(double stated, const Place&) {
+    return 0.98 * stated;
+}
 double next_integer(double stated, const Place&) {
     return stated - 1;
 }
@@ -188,6 +191,49 @@ const std::vector<Planted>& table() {
         {"dynamics-ffn-exponent", "exponent that an FFN stays above", "-1.5",
          [](double, const Place&) { return -1.5; }},
         {"dynamics-ffn-exponent", "exponent without", "-1.95", [](double, const Place&) { return -1.95; }},
+
+        {"limits-lemma-1", "C2", "2 % weaker", two_per_cent},
+        {"limits-lemma-1", "C2", "2 % sharper", two_per_cent_less},
+        {"limits-lemma-1", "C1", "2 % sharper", two_per_cent},
+        {"limits-corollary-1", "exponent", "exp(D/T)", one},
+        {"limits-corollary-1", "exponent", "5 % weaker", [](double stated, const Place&) { return 1.05 * stated; }},
+        {"limits-weights-by-range", "R", "2 % wider", two_per_cent},
+        {"limits-weights-by-range", "R", "2 % narrower", two_per_cent_less},
+        {"limits-theorem-1-bound", "bound", "2 % weaker", two_per_cent},
+        {"limits-theorem-1-bound", "bound", "2 % sharper", two_per_cent_less},
+        {"limits-theorem-1-expectation", "main", "2 % more", two_per_cent},
+        {"limits-corollary-2-many-keys", "dominant", "N", next_integer},
+        {"limits-corollary-2-many-keys", "identical", "N", [](double stated, const Place&) { return stated + 1; }},
+        {"limits-corollary-2-all-keys", "limit", "1 %", [](double, const Place&) { return 0.01; }},
+        {"limits-expectation-bounded", "bound", "2 % weaker", two_per_cent},
+        {"limits-expectation-bounded", "bound", "N", next_integer},
+        {"limits-theorem-2-lower", "xi", "4 % weaker", [](double, const Place&) { return 1.04; }},
+        {"limits-theorem-2-lower", "xi", "4 % sharper", [](double, const Place&) { return 0.96; }},
+        {"limits-theorem-2-upper", "zeta", "2 % weaker", two_per_cent_less},
+        {"limits-theorem-2-patched", "broken", "any share is allowed", one},
+        {"limits-lemma-2", "bound", "less than half", [](double stated, const Place&) { return 0.49 * stated; }},
+        {"limits-lemma-2-sharper", "factor", "2 % weaker", two_per_cent},
+        {"limits-lemma-2-sharper", "factor", "2 % sharper", two_per_cent_less},
+        {"limits-corollary-3", "corrected", "2 % weaker", two_per_cent},
+        {"limits-corollary-3", "corrected", "2 % sharper", two_per_cent_less},
+        {"limits-jacobian-entries", "bound", "2 % weaker", two_per_cent},
+        {"limits-jacobian-entries", "bound", "2 % sharper", two_per_cent_less},
+        {"limits-sensitivity-bound", "slope", "2 % weaker", two_per_cent},
+        {"limits-sensitivity-bound", "slope", "1/(4T)", [](double, const Place&) { return 0.25; }},
+        {"limits-sensitivity-bound", "diameter", "2 % weaker", two_per_cent},
+        {"limits-distance-linear", "exponent", "0.7", [](double, const Place&) { return 0.7; }},
+        {"limits-expected-linear", "exponent", "0", [](double, const Place&) { return 0.0; }},
+        {"limits-plateau", "ratio", "1.2", [](double, const Place&) { return 1.2; }},
+        {"limits-critical-n", "fraction", "0.87", [](double, const Place&) { return 0.87; }},
+        {"limits-separation-plateau", "low", "0.76", [](double, const Place&) { return 0.76; }},
+        {"limits-separation-plateau", "high", "0.77", [](double, const Place&) { return 0.77; }},
+        {"limits-separation-declines", "least decline", "one half", [](double, const Place&) { return 0.5; }},
+        {"limits-uniform", "limit", "0.87", [](double, const Place&) { return 0.87; }},
+        {"limits-inverse-law", "slope", "-0.57", [](double, const Place&) { return -0.57; }},
+        {"limits-sensitivity-drop", "ratio", "no drop", one},
+        {"limits-placement", "least ratio", "twice", [](double, const Place&) { return 2.0; }},
+        {"limits-qk-norm", "ratio", "a tenth more", [](double, const Place&) { return 1.1; }},
+        {"limits-coverage", "coverage", "four fifths of it", [](double stated, const Place&) { return 0.8 * stated; }},
     };
     return rows;
 }

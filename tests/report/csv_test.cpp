@@ -76,6 +76,8 @@ TEST(Csv, OfTheOtherFigures) {
     box.groups = {{"g", {1, 2}, {}, {}}, {"h", {}, std::array<double, 5>{1, 2, 3, 4, 5}, {}}};
     EXPECT_EQ(to_csv(box),
               "group,kind,value\ng,value,1\ng,value,2\nh,min,1\nh,lower,2\nh,median,3\nh,upper,4\nh,max,5\n");
+    box.groups = {{"g", {1}, {}, {}, {{"upper, as printed", 2}}}};
+    EXPECT_EQ(to_csv(box), "group,kind,value\ng,value,1\ng,\"upper, as printed\",2\n");
     SphereFigure sphere;
     sphere.frames = {{0.5, {{1, 0, 0}, {0, 0, 1}}}};
     EXPECT_EQ(to_csv(sphere), "t,point,x,y,z\n0.5,0,1,0,0\n0.5,1,0,0,1\n");

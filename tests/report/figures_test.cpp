@@ -205,6 +205,21 @@ TEST(BoxSvg, DrawsFiveNumbersAsGiven) {
     EXPECT_ERROR(to_svg(figure), "one of them");
 }
 
+// Marks of one label look the same and are named once; one that cannot be drawn is left out.
+TEST(BoxSvg, DrawsMarksAcrossRowsAndSaysWhatTheyAre) {
+    BoxFigure figure = boxes({10, 20, 30});
+    figure.groups.push_back({"other", {40, 50}, {}, {"#112233", ""}, {}});
+    figure.groups[0].marks = {{"bound", 60}, {"expected", 15}};
+    figure.groups[1].marks = {{"bound", 70}, {"expected", nan}};
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    EXPECT_TRUE(has(svg, "group: bound 60"));
+    EXPECT_TRUE(has(svg, "other: bound 70"));
+    EXPECT_FALSE(has(svg, "other: expected"));
+    EXPECT_EQ(matches(svg, ">(bound)</text>").size(), 1U);
+    EXPECT_EQ(matches(svg, ">(expected)</text>").size(), 1U);
+}
+
 TEST(BoxSvg, IsSoundForAwkwardData) {
     for (const Scale scale : {Scale::linear, Scale::log}) {
         for (const auto& values : std::vector<std::vector<double>>{

@@ -1,0 +1,155 @@
+#include "limits/diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "limits/settings.hpp"
+
+namespace flyball::limits {
+
+namespace {
+
+constexpr double most_active = 0.06;
+constexpr double most_saturated = 0.80;
+constexpr double least_sink = 0.30;
+constexpr double least_sensitive = 0.50;
+
+std::string percent(double share) {
+    return std::isnan(share) ? std::string("-") : fmt::format("{:.3g} %", 100 * share);
+}
+
+double separation_at(const std::vector<SeparationMeans>& rows, std::size_t n) {
+    double found = std::nan("");
+    for (const SeparationMeans& row : rows) {
+        found = row.n <= n && std::isfinite(row.ratio) ? row.ratio : found;
+    }
+    return found;
+}
+
+double speed(const HeadResult& head) {
+    return head.spectral * 2 * head.temperature;
+}
+
+template <class Test>
+std::size_t count_if(const Result& result, const Test& test) {
+    return static_cast<std::size_t>(std::count_if(result.heads.begin(), result.heads.end(),
+                                                  [&](const HeadResult& h) { return test(diagnose(h)); }));
+}
+
+std::string critical_text(const CriticalN& critical, std::size_t length) {
+    return critical.n ? fmt::format("N = {} ({:.3f} L)", *critical.n,
+                                    static_cast<double>(*critical.n) / static_cast<double>(length))
+                      : "no N";
+}
+
+// How fast the share of weight on the heaviest keys falls as the text grows.
+double kept(const Result& result) {
+    return result.by_length.back().share / result.by_length.front().share;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const HeadResult& head) {
+    Diagnosis d;
+    d.separation = separation_at(head.separation, n_of_diagnosis);
+    d.sensitivity = speed(head);
+    d.selective = head.active_share <= most_active;
+    d.saturated = d.separation <= most_saturated;
+    d.sink = head.sink >= least_sink;
+    d.sensitive = d.sensitivity >= least_sensitive;
+    d.text = fmt::format(
+        "{:.3g} keys, {} of those it sees, hold 90 % of the weight: {}; entropy {:.3g} nats, {} of "
+        "uniform; N_s/N = {:.2f}: {}; key {} gets {} of the weight: {}",
+        head.active, percent(head.active_share), d.selective ? "selective" : "not selective", head.entropy,
+        percent(head.entropy_share), d.separation, d.saturated ? "saturated" : "not saturated", head.sink_key,
+        percent(head.sink), d.sink ? "a sink" : "no sink");
+    if (std::isfinite(d.sensitivity)) {
+        d.text += fmt::format("; its weights move at {} of the speed that softmax can reach: {}",
+                              percent(d.sensitivity), d.sensitive ? "sensitive" : "not sensitive");
+    }
+    return d;
+}
+
+const std::vector<HeadMeasure>& head_measures() {
+    static const std::vector<HeadMeasure> measures = {
+        {"active", "Share of the keys that hold 90 % of the weight",
+         [](const HeadResult& h) { return h.active_share; }},
+        {"entropy", "Entropy of the weights over that of uniform ones",
+         [](const HeadResult& h) { return h.entropy_share; }},
+        {"peak", "Largest weight, mean over rows", [](const HeadResult& h) { return h.peak; }},
+        {"sink", "Most weight that one key gets", [](const HeadResult& h) { return h.sink; }},
+        {"separation", "N_s/N at N = 20",
+         [](const HeadResult& h) { return separation_at(h.separation, n_of_diagnosis); }},
+        {"sensitivity", "|J| at the head's own temperature over 1/(2T)", speed},
+        {"distance", "Distance d at N = 5, longest text",
+         [](const HeadResult& h) { return h.by_length.empty() ? std::nan("") : h.by_length.back().distance; }},
+    };
+    return measures;
+}
+
+std::size_t longest(const Result& result) {
+    return result.critical.empty() ? 0 : result.critical.back().length;
+}
+
+std::vector<std::string> summary(const std::vector<Result>& results) {
+    const Result& r = results.front();
+    const auto heads = static_cast<double>(r.heads.size());
+    const auto share = [&](std::size_t count) { return percent(static_cast<double>(count) / heads); };
+    const DistanceMeans& first = r.by_length.front();
+    const DistanceMeans& last = r.by_length.back();
+    const KsCurve& critical = r.critical.back();
+    std::vector<std::string> lines;
+    lines.push_back(fmt::format("{} of {} heads are selective (90 % of the weight on 6 % of the keys or less).",
+                                count_if(r, [](const Diagnosis& d) { return d.selective; }), r.heads.size()));
+    lines.push_back(fmt::format("The 5 heaviest keys hold {} of the weight at {} tokens, {} at {}.",
+                                percent(first.share), first.length, percent(last.share), last.length));
+    lines.push_back(fmt::format("Top N differs from a random choice up to {} at {} tokens.",
+                                critical_text(critical.by_distance, critical.length), critical.length));
+    lines.push_back(fmt::format("Of its 20 heaviest keys a head tells {:.0f} % from the rest; {} are saturated.",
+                                100 * separation_at(r.separation, n_of_diagnosis),
+                                share(count_if(r, [](const Diagnosis& d) { return d.saturated; }))));
+    lines.push_back(fmt::format("{} of heads are sinks; {} sit near a tie, where weights move fastest.",
+                                share(count_if(r, [](const Diagnosis& d) { return d.sink; })),
+                                share(count_if(r, [](const Diagnosis& d) { return d.sensitive; }))));
+    return lines;
+}
+
+std::string guidance(const std::vector<Result>& results) {
+    const Result& r = results.front();
+    const KsCurve& critical = r.critical.back();
+    std::string text;
+    if (critical.by_distance.n) {
+        text += fmt::format(
+            "At {} tokens let no head rely on more than {} keys: beyond that its choice cannot be told "
+            "from a random one. ",
+            critical.length, *critical.by_distance.n);
+    } else {
+        text += fmt::format("At {} tokens every N selects what a random choice would not. ", critical.length);
+    }
+    const double saturated = static_cast<double>(count_if(r, [](const Diagnosis& d) { return d.saturated; })) /
+                             static_cast<double>(r.heads.size());
+    text += saturated > 0.5 ? "Most heads are saturated: more heads would help more than longer texts. "
+                            : "Most heads still tell their top keys from the rest. ";
+    double coldest = HUGE_VAL;
+    for (const HeadResult& head : r.heads) {
+        coldest = std::min(coldest, head.temperature);
+    }
+    text += coldest <= 0.1
+                ? fmt::format("Its temperature {:.3g} is in the range (0.1 and below) where weights jump. ", coldest)
+                : fmt::format("Its temperature {:.3g} is far above 0.1, where weights begin to jump. ", coldest);
+    if (results.size() > 1) {
+        const auto best = std::max_element(results.begin(), results.end(), [](const Result& a, const Result& b) {
+            return !(kept(a) >= kept(b)) && std::isfinite(kept(b));
+        });
+        text += fmt::format(
+            "From {} to {} tokens the 5 heaviest keys keep {} of their share of the weight under {}, "
+            "more than under any other kind compared here",
+            r.by_length.front().length, r.by_length.back().length, percent(kept(*best)), best->attention);
+        text += best == results.begin() ? "." : fmt::format(" ({} under {}).", percent(kept(r)), r.attention);
+    }
+    return text;
+}
+
+}  // namespace flyball::limits

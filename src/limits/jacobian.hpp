@@ -1,0 +1,52 @@
+// How much the weights of a row can move when its logits do: norms of the Jacobian of softmax at weights a.
+//
+//     J = (diag(a) - a a')/T
+//
+//     spectral          its largest eigenvalue: the root between the two largest weights of sum a_i^2/(a_i - x) = 1,
+//                       at most 1/(2T), which two equal weights of 1/2 attain (the paper prints 1/(4T))
+//     infinity          largest row sum of |J|: 2 max a_i (1 - a_i)/T
+//     infinity to one   the most that sum |J u| can be for |u_i| <= 1: (4/T) max over sets S of p_S (1 - p_S). With one
+//                       weight a >= 1/2 that is 4 a (1 - a)/T; otherwise the best set is a partition of numbers into
+//                       two halves, and the value lies between that of any set we find and 1/T. Karmarkar and Karp's
+//                       differencing finds one whose two sides nearly agree.
+//
+// Lemma 2, for any normaliser alpha_i = F(l_i)/Z: J = (diag(F') - alpha F'')/Z, F'' the transpose of F', and
+//     |J|_2 <= max|F'| (1/(L min F) + |alpha|_2/(sqrt(L) min F))
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace flyball::limits {
+
+// All for T = 1: divide by T. `a` has no negative number and sums to 1. Not sorted.
+double spectral_norm(const std::vector<double>& a);
+double infinity_norm(const std::vector<double>& a);
+
+// The same where the places of the two largest weights are known; a [m], m >= 2, is changed on the way and put back.
+// The largest a_i (1 - a_i) is that of the largest weight: any other is at most 1 - a_1, where the parabola has the
+// same value.
+double spectral_norm(std::size_t m, double* a, std::size_t first, std::size_t second);
+inline double infinity_norm(double largest) {
+    return 2 * largest * (1 - largest);
+}
+
+struct Interval {
+    double lower = 0;
+    double upper = 0;
+};
+Interval infinity_to_one_norm(const std::vector<double>& a);
+
+// |p_S - p_rest| of a partition by differencing the two largest numbers until one is left: O(L log L).
+double differencing(const std::vector<double>& a);
+
+double lemma2_bound(const std::vector<double>& F, const std::vector<double>& slope);
+
+namespace reference {
+// By the eigenvalues of the matrix written out; by all 2^L sets (at most 20 keys); of any normaliser's Jacobian.
+double spectral_norm(const std::vector<double>& a);
+double infinity_to_one_norm(const std::vector<double>& a);
+double spectral_norm(const std::vector<double>& F, const std::vector<double>& slope);
+}  // namespace reference
+
+}  // namespace flyball::limits

@@ -1,0 +1,97 @@
+#include "limits/vector_source.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "limits/analysis.hpp"
+
+namespace flyball::limits {
+
+namespace {
+
+std::uint64_t next_source() {
+    static std::atomic<std::uint64_t> count{0};
+    return ++count;
+}
+
+}  // namespace
+
+VectorSource::VectorSource(const model::Model<float>& model, std::span<const std::int32_t> ids, Vectors vectors)
+    : architecture_(model.architecture()), tokens_(ids.size()), vectors_(vectors), source_(next_source()) {
+    if (vectors_ != Vectors::embedding) {
+        return;
+    }
+    const std::size_t dim = architecture_.dim;
+    const float* const table = model.at(model.layout().tokens);
+    std::vector<float> x(tokens_ * dim);
+    for (std::size_t t = 0; t < tokens_; ++t) {
+        std::copy_n(table + static_cast<std::size_t>(ids[t]) * dim, dim, x.data() + t * dim);
+    }
+    shared_.gram.assign(x.data(), tokens_, dim, dim);
+}
+
+void VectorSource::prepare(Prepared& prepared, std::size_t layer, const float* x, std::size_t dim,
+                           std::size_t stride) const {
+    if (x != nullptr) {
+        prepared.gram.assign(x, tokens_, dim, stride);
+    }
+    std::vector<Seen> rows;
+    for (std::size_t t = 0; t < tokens_; ++t) {
+        rows.push_back(seen_by(architecture_, layer, t, tokens_));
+    }
+    prepared.least = prepared.gram.least_distances(rows);
+}
+
+void VectorSource::listen(model::Taps<float>& taps) {
+    switch (vectors_) {
+        case Vectors::embedding:
+            // The vectors are those of all layers; which keys a row sees may differ.
+            taps.add("blocks.*.attn.in", [this](const View& view) {
+                if (view.layer == 0 || architecture_.window(view.layer) != architecture_.window(view.layer - 1)) {
+                    prepare(shared_, view.layer, nullptr, 0, 0);
+                }
+            });
+            return;
+        case Vectors::hidden:
+            taps.add("embed", [this](const View& view) { prepare(shared_, 0, view.data, view.columns, view.stride); });
+            taps.add("blocks.*.resid", [this](const View& view) {
+                if (view.layer + 1 < architecture_.layers) {
+                    prepare(shared_, view.layer + 1, view.data, view.columns, view.stride);
+                }
+            });
+            return;
+        case Vectors::value:
+            taps.add("blocks.*.attn.value", [this](const View& view) {
+                values_.resize(view.rows * view.columns);
+                for (std::size_t t = 0; t < view.rows; ++t) {
+                    std::copy_n(view.row(t), view.columns, values_.data() + t * view.columns);
+                }
+            });
+            return;
+    }
+}
+
+VectorSource::Prepared& VectorSource::of_head(std::size_t layer, std::size_t head) {
+    if (vectors_ != Vectors::value) {
+        return shared_;
+    }
+    thread_local Prepared own;
+    const std::size_t group = head * architecture_.kv_heads / architecture_.heads;
+    const std::uint64_t key = (source_ << 32U) + layer * architecture_.kv_heads + group;
+    if (own.key != key) {
+        const std::size_t dim = architecture_.head_dim;
+        prepare(own, layer, values_.data() + group * dim, dim, architecture_.kv_heads * dim);
+        own.key = key;
+    }
+    return own;
+}
+
+const Gram& VectorSource::gram(std::size_t layer, std::size_t head) {
+    return of_head(layer, head).gram;
+}
+
+const std::vector<Gram::Least>& VectorSource::least(std::size_t layer, std::size_t head) {
+    return of_head(layer, head).least;
+}
+
+}  // namespace flyball::limits

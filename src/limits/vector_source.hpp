@@ -1,0 +1,45 @@
+// The vectors x of a layer as a pass goes through it, and their Gram matrix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "limits/gram.hpp"
+#include "limits/settings.hpp"
+#include "model/model.hpp"
+#include "model/taps.hpp"
+
+namespace flyball::limits {
+
+class VectorSource {
+  public:
+    VectorSource(const model::Model<float>& model, std::span<const std::int32_t> ids, Vectors vectors);
+
+    // Before the pass; `taps` must not outlive this.
+    void listen(model::Taps<float>& taps);
+
+    // Of the layer that runs now. For values each thread keeps the matrix of the head it is at.
+    const Gram& gram(std::size_t layer, std::size_t head);
+    const std::vector<Gram::Least>& least(std::size_t layer, std::size_t head);  // by token
+
+  private:
+    using View = model::TapView<float>;
+    struct Prepared {
+        Gram gram;
+        std::vector<Gram::Least> least;
+        std::uint64_t key = 0;  // of what it holds; 0: nothing
+    };
+    void prepare(Prepared& prepared, std::size_t layer, const float* x, std::size_t dim, std::size_t stride) const;
+    Prepared& of_head(std::size_t layer, std::size_t head);
+
+    const model::Architecture& architecture_;
+    std::size_t tokens_;
+    Vectors vectors_;
+    std::uint64_t source_;  // no two sources have the same
+    Prepared shared_;
+    std::vector<float> values_;  // [tokens, kv_heads*head_dim]
+};
+
+}  // namespace flyball::limits

@@ -1,0 +1,107 @@
+#include "limits/walk.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flyball::limits {
+
+void RowWalk::start(const RowInput& row) {
+    row_ = row;
+    keys_ = row.seen.count();
+    length_ = std::max(row.length, keys_);
+    n_ = 0;
+    total_ = mass_ = ss_ = logs_ = longest_ = farthest_ = distance_ = S2_ = Q_ = 0;
+    sorted_.resize(keys_);
+    for (std::size_t i = 0; i < keys_; ++i) {
+        sorted_[i] = {row.weights[i], i};
+        total_ += row.weights[i];
+    }
+    std::sort(sorted_.begin(), sorted_.end(), [](const Key& a, const Key& b) {
+        return a.weight > b.weight || (a.weight == b.weight && a.index < b.index);
+    });
+    positive_ = keys_ == 0 || sorted_.back().weight >= 0;
+    order_.resize(keys_);
+    std::transform(sorted_.begin(), sorted_.end(), order_.begin(), [](const Key& key) { return key.index; });
+    q_.resize(keys_);
+    b_.assign(keys_, 0.0);
+    open_.assign(keys_, 1.0);
+    c_.assign(keys_, 0.0);
+    far_.assign(keys_, 0.0);
+    const double* const diagonal = row.gram->diagonal() + row.seen.begin;
+    for (std::size_t i = 0; i < keys_; ++i) {
+        q_[i] = row.weights[i] * row.weights[i] * diagonal[i];
+        Q_ += q_[i];
+        b_[i] = row.along != nullptr ? row.weights[i] * row.along[i] : 0;
+        S2_ += b_[i];
+    }
+    S2_ = std::max(S2_, 0.0);
+}
+
+void RowWalk::join(bool with_bound) {
+    ++n_;
+    if (n_ > keys_) {  // a masked key: it adds nothing to s
+        distance_ = static_cast<double>(length_ - n_) * std::sqrt(std::max(ss_, 0.0));
+        return;
+    }
+    const std::size_t j = order_[n_ - 1];
+    const double weight = row_.weights[j];
+    const double* const g = row_.gram->row(row_.seen.begin + j) + row_.seen.begin;
+    const double* const diagonal = row_.gram->diagonal() + row_.seen.begin;
+    ss_ = std::max(ss_ + 2 * weight * c_[j] + weight * weight * diagonal[j], 0.0);
+    mass_ += weight;
+    logs_ += weight > 0 ? weight * std::log(weight) : 0;
+    open_[j] = 0;
+    distance_ = kernels_.join(keys_, weight, g, ss_, row_.weights, q_.data(), open_.data(), c_.data());
+    distance_ += masked() * std::sqrt(ss_);
+    if (with_bound) {
+        longest_ = std::max(longest_, diagonal[j]);
+        farthest_ = kernels_.farthest(keys_, diagonal[j], g, diagonal, open_.data(), far_.data());
+    }
+}
+
+double RowWalk::expected() const {
+    const auto L = static_cast<double>(length_);
+    const auto n = static_cast<double>(n_);
+    const double k = L > 1 ? n / (L - 1) : 0;
+    const double sum = kernels_.main_sum(keys_, k, S2_, q_.data(), b_.data()) + masked() * k * std::sqrt(S2_);
+    return (L - n) / L * sum;
+}
+
+double RowWalk::expected_rms() const {
+    const auto L = static_cast<double>(length_);
+    const auto n = static_cast<double>(n_);
+    if (length_ < 3) {
+        return expected();
+    }
+    const double k = n / (L - 1);
+    const double share = 1 / (L - 1);
+    const double v = n * (L - 1 - n) / ((L - 1) * (L - 2));
+    const double of_masked = std::sqrt(std::max(0.0, k * k * S2_ + v * (Q_ - S2_ * share)));
+    return (L - n) / L * (kernels_.rms_sum(keys_, k, S2_, v, Q_, share, q_.data(), b_.data()) + masked() * of_masked);
+}
+
+double RowWalk::bound() const {
+    if (!positive_) {
+        return std::nan("");
+    }
+    const double outside = std::max(total_ - mass_, 0.0);
+    // d1 of masked keys is not known here: their weight is 0, so that they add nothing to the first term.
+    return outside * std::sqrt(farthest_) + std::sqrt(longest_) * (mass_ * static_cast<double>(length_ - n_) - outside);
+}
+
+DistanceAtN RowWalk::at() const {
+    DistanceAtN at;
+    at.n = n_;
+    at.mass = mass_;
+    at.share = positive_ ? mass_ / total_ : std::nan("");
+    at.selected = std::sqrt(ss_);
+    at.distance = distance_;
+    at.bound = bound();
+    at.expected = expected();
+    at.expected_rms = expected_rms();
+    const bool has_entropy = n_ > 1 && positive_ && mass_ > 0;
+    at.uniformity = has_entropy ? (std::log(mass_) - logs_ / mass_) / std::log(static_cast<double>(n_)) : std::nan("");
+    return at;
+}
+
+}  // namespace flyball::limits

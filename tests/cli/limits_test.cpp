@@ -1,0 +1,122 @@
+// `flyball limits` as a user runs it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/json.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test {
+namespace {
+
+std::string temporary(const std::string& name) {
+    return (std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string();
+}
+
+TEST(Limits, JsonFollowsTheContract) {
+    const Outcome outcome = run_program("limits builtin:pre-ln --lengths 32,64 --top 1,5 --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    const Json json = parse_json(outcome.out, "out");
+    EXPECT_EQ(json.at("model").at("family"), "gpt2");
+    ASSERT_EQ(json.at("distance_by_length").size(), 2U);
+    for (const char* key : {"length", "n", "true", "expected", "expected_rms", "bound"}) {
+        EXPECT_TRUE(json.at("distance_by_length")[0].contains(key)) << key;
+        EXPECT_TRUE(json.at("distance_by_n")[0].contains(key)) << key;
+    }
+    EXPECT_EQ(json.at("distance_by_n").size(), 2U);
+    ASSERT_EQ(json.at("critical_n").size(), 2U);
+    for (const char* key : {"length", "n", "fraction", "ks", "p"}) {
+        EXPECT_TRUE(json.at("critical_n")[0].contains(key)) << key;
+    }
+    for (const char* key : {"n", "ratio", "lower", "upper"}) {
+        EXPECT_TRUE(json.at("separation")[0].contains(key)) << key;
+    }
+    for (const char* key : {"temperature", "eps", "max", "bound", "bound_paper"}) {
+        EXPECT_TRUE(json.at("sensitivity")[0].contains(key)) << key;
+    }
+    EXPECT_EQ(json.at("heads").size(), 72U);
+    EXPECT_EQ(json.at("heads")[7].at("layer"), 1);
+    EXPECT_EQ(json.at("heads")[7].at("head"), 1);
+    EXPECT_EQ(json.at("summary").size(), 5U);
+}
+
+TEST(Limits, TheSummaryFitsATerminal) {
+    const Outcome outcome = run_program("limits --lengths 32 --attention softmax,sparsemax,ssmax,sigmoid");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    std::size_t lines = 0;
+    std::size_t column = 0;
+    for (const char c : outcome.out) {
+        column = c == '\n' ? 0 : column + 1;
+        lines += c == '\n' ? 1 : 0;
+        ASSERT_LE(column, 80U) << outcome.out;
+    }
+    EXPECT_LE(lines, 24U) << outcome.out;
+    EXPECT_NE(outcome.out.find("sparsemax"), std::string::npos);
+}
+
+TEST(Limits, WritesTablesAndFigures) {
+    const std::string folder = temporary("limits");
+    const Outcome outcome = run_program("limits --lengths 16,32 --out '" + folder + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    for (const char* name : {"config.toml", "limits.json", "heads.csv", "ks.csv", "ks-curves.svg",
+                             "distance-length.svg", "distance-n.svg", "critical-n.svg", "separation.svg",
+                             "sensitivity.svg", "map-entropy.svg", "map-sink.csv", "provenance.json"}) {
+        EXPECT_TRUE(std::filesystem::exists(folder + "/" + name)) << name;
+    }
+    std::ostringstream heads;  // the table, not a figure's
+    heads << std::ifstream(folder + "/heads.csv").rdbuf();
+    EXPECT_EQ(heads.str().rfind("attention,layer,head,", 0), 0U);
+    EXPECT_EQ(run_program("limits --lengths 16,32 --out '" + folder + "'").exit, 2);
+    const Outcome again = run_program("limits --config '" + folder + "/config.toml' --out '" + folder + "' --resume");
+    EXPECT_EQ(again.exit, 0) << again.err;
+    EXPECT_NE(again.out.find("complete"), std::string::npos);
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Limits, ShowsOneRow) {
+    const Outcome text = run_program("limits --head 3.2 --row 40");
+    ASSERT_EQ(text.exit, 0) << text.err;
+    EXPECT_NE(text.out.find("block 3, head 2, token 40: 41 keys"), std::string::npos) << text.out;
+    const Outcome outcome = run_program("limits --head 3.2 --row 40 --json");
+    const Json json = parse_json(outcome.out, "out");
+    EXPECT_EQ(json.at("weights").size(), 41U);
+    double sum = 0;
+    for (const Json& weight : json.at("weights")) {
+        sum += weight.get<double>();
+    }
+    EXPECT_NEAR(sum, 1, 1e-12);
+}
+
+TEST(Limits, RefusesWhatMakesNoSense) {
+    const auto refused = [](const std::string& arguments, const char* part) {
+        const Outcome outcome = run_program("limits " + arguments);
+        EXPECT_EQ(outcome.exit, 2) << arguments;
+        EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+    };
+    refused("--lengths 512", "at most the 256 tokens");
+    refused("--lengths 2", "whole numbers, 3 or more");
+    refused("--top 0", "whole numbers, 1 or more");
+    refused("--head 3.2", "--row");
+    refused("--row 3", "--head");
+    refused("--head 12.0 --row 40", "a block from 0 to 11");
+    refused("--head 3 --row 40", "with a dot between them");
+    refused("--attention sotfmax", "softmax");
+    refused("--attention softmax:0", "above 0");
+    refused("--alpha 2", "between 0 and 1");
+    refused("--ids 1,2", "at least 3");
+    refused("--ids 1,2,3 --text x", "one of them");
+}
+
+TEST(Limits, AShortTextIsAnalysedAsFarAsItGoes) {
+    const Outcome outcome = run_program("limits --ids 10,20,30,40,50,60,70,80 --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json json = parse_json(outcome.out, "out");
+    EXPECT_EQ(json.at("tokens"), 8);
+    EXPECT_EQ(json.at("distance_by_length")[0].at("length"), 8);
+    EXPECT_NE(outcome.err.find("8 tokens"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace flyball::cli::test

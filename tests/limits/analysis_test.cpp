@@ -1,0 +1,371 @@
+// The analysis of a model against the definitions, applied to what a pass of the same model records.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "limits/analysis.hpp"
+#include "limits/diagnosis.hpp"
+#include "limits/document.hpp"
+#include "limits/jacobian.hpp"
+#include "limits/reference.hpp"
+#include "limits/row_report.hpp"
+#include "model/pass.hpp"
+#include "model/tiny.hpp"
+
+namespace flyball::limits {
+namespace {
+
+constexpr const char* pre_ln = "x + dt*f(norm(x)) | norm(x)";
+constexpr std::size_t tokens = 30;
+
+model::Architecture small(bool causal) {
+    model::Architecture a = model::test::tiny_architecture(pre_ln);
+    a.layers = 2;
+    a.positions = 40;
+    a.causal = causal;
+    return a;
+}
+
+std::vector<std::int32_t> some_ids() {
+    std::vector<std::int32_t> ids(tokens);
+    for (std::size_t i = 0; i < tokens; ++i) {
+        ids[i] = static_cast<std::int32_t>((i * i + 3 * i) % 11);
+    }
+    return ids;
+}
+
+// Rows of a head as the definitions want them, from what the taps show.
+struct Recorded {
+    std::vector<std::vector<double>> scores;   // [head * tokens + token][tokens], NaN where masked
+    std::vector<std::vector<double>> vectors;  // [head][tokens * dim]
+    std::size_t dim = 0;
+};
+
+Recorded record(const model::Model<float>& model, const std::vector<std::int32_t>& ids, std::size_t layer,
+                Vectors vectors) {
+    const model::Architecture& a = model.architecture();
+    Recorded r;
+    r.scores.assign(a.heads * ids.size(), std::vector<double>(ids.size(), std::nan("")));
+    r.vectors.resize(a.heads);
+    r.dim = vectors == Vectors::value ? a.head_dim : a.dim;
+    using View = model::TapView<float>;
+    model::Taps<float> taps;
+    const std::string block = "blocks." + std::to_string(layer);
+    taps.add(block + ".attn.scores", [&](const View& view) {
+        for (std::size_t i = 0; i < view.rows; ++i) {
+            for (std::size_t j = 0; j < view.columns; ++j) {
+                const float score = view.row(i)[j];
+                r.scores[view.head * ids.size() + view.first_row + i][view.first_column + j] =
+                    std::isinf(score) ? std::nan("") : double{score};
+            }
+        }
+    });
+    const auto keep = [&](const View& view) {
+        for (std::size_t h = 0; h < a.heads; ++h) {
+            const std::size_t first = vectors == Vectors::value ? h * a.kv_heads / a.heads * a.head_dim : 0;
+            r.vectors[h].clear();
+            for (std::size_t t = 0; t < view.rows; ++t) {
+                r.vectors[h].insert(r.vectors[h].end(), view.row(t) + first, view.row(t) + first + r.dim);
+            }
+        }
+    };
+    if (vectors == Vectors::value) {
+        taps.add(block + ".attn.value", keep);
+    } else if (vectors == Vectors::hidden) {
+        taps.add(layer == 0 ? "embed" : "blocks." + std::to_string(layer - 1) + ".resid", keep);
+    } else {
+        const float* const table = model.at(model.layout().tokens);
+        for (std::size_t h = 0; h < a.heads; ++h) {
+            for (const std::int32_t id : ids) {
+                const float* const row = table + static_cast<std::size_t>(id) * a.dim;
+                r.vectors[h].insert(r.vectors[h].end(), row, row + a.dim);
+            }
+        }
+    }
+    model::Pass<float> pass(model, ids.size());
+    pass.forward(ids, taps);
+    return r;
+}
+
+// Softmax over what a row sees; with `length` also keys of weight 0 behind the mask.
+reference::Row row_of(const Recorded& r, std::size_t head, std::size_t t, std::size_t count, bool include) {
+    reference::Row row;
+    row.dim = r.dim;
+    double sum = 0;
+    for (std::size_t j = 0; j < count; ++j) {
+        const double score = r.scores[head * count + t][j];
+        if (std::isnan(score) && !include) {
+            continue;
+        }
+        row.weights.push_back(std::isnan(score) ? 0 : std::exp(score));
+        sum += row.weights.back();
+        row.vectors.insert(row.vectors.end(), r.vectors[head].begin() + static_cast<std::ptrdiff_t>(j * r.dim),
+                           r.vectors[head].begin() + static_cast<std::ptrdiff_t>((j + 1) * r.dim));
+    }
+    for (double& weight : row.weights) {
+        weight /= sum;
+    }
+    return row;
+}
+
+struct Direct {
+    double distance = 0, expected = 0, rms = 0, bound = 0, rows = 0;
+};
+
+void expect_same(const model::Architecture& a, const Settings& settings) {
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    const std::vector<std::int32_t> all = some_ids();
+    const std::vector<std::size_t> lengths = {10, 20, tokens};
+    const Result result = analyse(model, all, settings, lengths).front();
+    ASSERT_EQ(result.heads.size(), a.layers * a.heads);
+    EXPECT_EQ(result.rows_left_out, 0U);
+    for (std::size_t k = 0; k < lengths.size(); ++k) {
+        const std::vector<std::int32_t> ids(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(lengths[k]));
+        for (std::size_t layer = 0; layer < a.layers; ++layer) {
+            const Recorded r = record(model, ids, layer, settings.vectors);
+            for (std::size_t head = 0; head < a.heads; ++head) {
+                const HeadResult& found = result.heads[layer * a.heads + head];
+                Direct d;
+                for (std::size_t t = 0; t < ids.size(); ++t) {
+                    const reference::Row row = row_of(r, head, t, ids.size(), settings.include_masked);
+                    if (row.keys() > n_over_length) {
+                        const DistanceAtN at = reference::distances(row, n_over_length);
+                        d.distance += at.distance;
+                        d.expected += at.expected;
+                        d.rms += at.expected_rms;
+                        d.bound += at.bound;
+                        ++d.rows;
+                    }
+                }
+                const DistanceMeans& means = found.by_length[k];
+                ASSERT_EQ(means.length, lengths[k]);
+                EXPECT_NEAR(means.distance, d.distance / d.rows, 1e-6 * d.distance) << layer << "." << head;
+                EXPECT_NEAR(means.expected, d.expected / d.rows, 1e-6 * d.expected);
+                EXPECT_NEAR(means.expected_rms, d.rms / d.rows, 1e-6 * d.rms);
+                if (!settings.include_masked) {
+                    EXPECT_NEAR(means.bound, d.bound / d.rows, 1e-6 * d.bound);
+                }
+            }
+        }
+    }
+}
+
+TEST(Analysis, OfACausalModelIsTheDefinition) {
+    for (const Vectors vectors : {Vectors::embedding, Vectors::hidden, Vectors::value}) {
+        Settings settings;
+        settings.vectors = vectors;
+        expect_same(small(true), settings);
+    }
+}
+
+TEST(Analysis, OfABidirectionalModelIsTheDefinition) {
+    expect_same(small(false), {});
+}
+
+TEST(Analysis, WithMaskedKeysIsTheDefinition) {
+    Settings settings;
+    settings.include_masked = true;
+    expect_same(small(true), settings);
+}
+
+TEST(Analysis, WithWindowsAndGroupedHeadsIsTheDefinition) {
+    model::Architecture a = model::test::tiny_llama(pre_ln);
+    a.layers = 2;
+    a.positions = 40;
+    a.windows = {0, 8};
+    for (const Vectors vectors : {Vectors::embedding, Vectors::value}) {
+        Settings settings;
+        settings.vectors = vectors;
+        expect_same(a, settings);
+    }
+}
+
+TEST(Analysis, OfOneLayerAndOneHead) {
+    model::Architecture a = small(true);
+    a.layers = a.heads = a.kv_heads = 1;
+    a.head_dim = 8;
+    expect_same(a, {});
+}
+
+TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
+    const model::Architecture a = small(true);
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    const std::vector<std::int32_t> ids = some_ids();
+    const Result result = analyse(model, ids, {}, {tokens}).front();
+    const Recorded r = record(model, ids, 1, Vectors::hidden);
+    const HeadResult& found = result.heads[a.heads + 1];
+    EXPECT_EQ(found.layer, 1U);
+    EXPECT_EQ(found.head, 1U);
+    EXPECT_NEAR(found.temperature, 2, 1e-6);  // heads of 4 channels
+    double entropy = 0, spectral = 0, active = 0, rows = 0, peak = 0;
+    std::vector<double> ratio(3), lower(3), upper(3), count(3), received(tokens), seen(tokens);
+    const std::vector<std::size_t> chosen = {2, 8, 20};
+    for (std::size_t t = 2; t < tokens; ++t) {
+        const reference::Row row = row_of(r, 1, t, tokens, false);
+        ++rows;
+        for (const double w : row.weights) {
+            entropy -= w * std::log(w);
+        }
+        const std::vector<std::size_t> order = reference::order_of(row.weights);
+        double mass = 0;
+        for (std::size_t k = 0; mass < 0.9; ++k) {
+            mass += row.weights[order[k]];
+            ++active;
+        }
+        peak += row.weights[order.front()];
+        spectral += reference::spectral_norm(row.weights) / 2;
+        for (std::size_t k = 0; k < row.keys(); ++k) {
+            received[k] += row.weights[k];
+            ++seen[k];
+        }
+        const double delta = reference::spread(reference::normalised(row)).least;
+        for (std::size_t k = 0; k < 3 && chosen[k] < row.keys(); ++k) {
+            const SeparationAtN at = reference::separation(row, chosen[k], delta);
+            ratio[k] += at.ratio;
+            lower[k] += at.lower;
+            upper[k] += at.upper_exact;
+            ++count[k];
+        }
+    }
+    EXPECT_EQ(found.rows, tokens - 2);
+    EXPECT_NEAR(found.entropy, entropy / rows, 1e-6);
+    EXPECT_NEAR(found.active, active / rows, 1e-9);
+    EXPECT_NEAR(found.peak, peak / rows, 1e-6);
+    EXPECT_NEAR(found.spectral, spectral / rows, 1e-6);
+    double sink = 0;
+    for (std::size_t k = 0; k < tokens; ++k) {
+        sink = 2 * seen[k] >= rows ? std::max(sink, received[k] / seen[k]) : sink;
+    }
+    EXPECT_NEAR(found.sink, sink, 1e-6);
+    for (std::size_t k = 0; k < 3; ++k) {
+        const auto row = std::find_if(found.separation.begin(), found.separation.end(),
+                                      [&](const SeparationMeans& s) { return s.n == chosen[k]; });
+        ASSERT_NE(row, found.separation.end());
+        EXPECT_NEAR(row->ratio, ratio[k] / count[k], 1e-9) << chosen[k];
+        EXPECT_NEAR(row->lower, lower[k] / count[k], 1e-4 * std::abs(lower[k]));
+        EXPECT_NEAR(row->upper_exact, upper[k] / count[k], 1e-9);
+        EXPECT_EQ(row->exact_broken, 0);
+        EXPECT_EQ(row->lower_broken, 0);
+    }
+}
+
+// D(N) is that of the means of heads, which the definitions give for one N.
+TEST(Analysis, KolmogorovSmirnovComparesTheMeansOfHeads) {
+    const model::Architecture a = small(true);
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    const Result result = analyse(model, some_ids(), {}, {10, tokens}).front();
+    std::vector<double> distance;
+    std::vector<double> expected;
+    for (const HeadResult& head : result.heads) {
+        distance.push_back(head.by_length.back().distance);
+        expected.push_back(head.by_length.back().expected);
+    }
+    ASSERT_EQ(result.critical.size(), 2U);
+    EXPECT_EQ(result.critical.back().distances.size(), tokens - 1);
+    EXPECT_NEAR(result.critical.back().distances[n_over_length - 1], ks_distance(distance, expected), 1e-12);
+    EXPECT_EQ(result.critical.front().length, 10U);
+}
+
+TEST(Analysis, SensitivityOfTheModelIsThatOfItsMostSensitiveHead) {
+    const model::Model<float> model = model::test::tiny_model<float>(small(true), 5);
+    const Result result = analyse(model, some_ids(), {}, {tokens}).front();
+    ASSERT_EQ(result.sensitivity.size(), temperature_grid().size() * step_sizes().size());
+    for (std::size_t i = 0; i < result.sensitivity.size(); ++i) {
+        double most = 0;
+        for (const HeadResult& head : result.heads) {
+            most = std::max(most, head.sensitivity[i].value);
+        }
+        EXPECT_EQ(result.sensitivity[i].value, most);
+        EXPECT_LE(most,
+                  Normaliser().sensitivity_bound(result.sensitivity[i].temperature, result.sensitivity[i].eps, 1));
+    }
+    for (const JacobianMeans& row : result.jacobian) {
+        EXPECT_LE(row.spectral, row.spectral_largest);
+        EXPECT_LE(row.spectral_largest, 1 / (2 * row.temperature) * (1 + 1e-12));
+    }
+}
+
+TEST(Analysis, ComparesNormalisersOnTheSameLogits) {
+    Settings settings;
+    for (const std::string& name : Normaliser::names()) {
+        settings.attention.push_back(Normaliser::parse(name));
+    }
+    settings.attention.push_back(Normaliser::parse("softmax:2"));  // the model's own temperature
+    const model::Model<float> model = model::test::tiny_model<float>(small(true), 5);
+    const std::vector<Result> results = analyse(model, some_ids(), settings, {10, tokens});
+    ASSERT_EQ(results.size(), settings.attention.size());
+    EXPECT_EQ(results[1].attention, "sparsemax");
+    EXPECT_NEAR(results.back().by_length[0].distance, results.front().by_length[0].distance, 1e-6);
+    EXPECT_LT(results[1].heads[0].active, results[0].heads[0].active);  // sparsemax leaves keys out
+    EXPECT_TRUE(std::isnan(results[5].by_length[0].bound));             // sa-softmax has negative weights
+    EXPECT_FALSE(std::isnan(results[6].by_length[0].bound));
+    const Json json = document({}, tokens, settings, results, {});
+    EXPECT_EQ(json.at("alternatives").size(), results.size() - 1);
+    EXPECT_FALSE(guidance(results).empty());
+}
+
+TEST(Lengths, FollowTheTextAndTheModel) {
+    const model::Architecture a = small(true);  // 40 positions
+    Settings settings;
+    EXPECT_EQ(lengths_for(settings, a, 40).lengths, (std::vector<std::size_t>{32}));
+    EXPECT_EQ(lengths_for(settings, a, 20).lengths, (std::vector<std::size_t>{20}));
+    EXPECT_EQ(lengths_for(settings, a, 20).notes.size(), 1U);
+    EXPECT_THROW(lengths_for(settings, a, 2), Error);
+    settings.lengths = {8, 41};
+    EXPECT_THROW(lengths_for(settings, a, 40), Error);
+    settings.lengths = {8, 30};
+    EXPECT_EQ(lengths_for(settings, a, 20).lengths, (std::vector<std::size_t>{8}));
+    EXPECT_EQ(tokens_wanted(settings, a), 30U);
+}
+
+TEST(RowReport, AgreesWithTheDefinitions) {
+    const model::Model<float> model = model::test::tiny_model<float>(small(true), 5);
+    Settings settings;
+    settings.head = {1, 0};
+    settings.row = 24;
+    const Json json = row_document(model, some_ids(), settings);
+    const Recorded r = record(model, some_ids(), 1, Vectors::hidden);
+    const reference::Row row = row_of(r, 0, 24, tokens, false);
+    EXPECT_EQ(json.at("keys"), 25);
+    for (const Json& at : json.at("distance")) {
+        const DistanceAtN wanted = reference::distances(row, at.at("n").get<std::size_t>());
+        EXPECT_NEAR(at.at("true").get<double>(), wanted.distance, 1e-6 * wanted.distance);
+        EXPECT_NEAR(at.at("bound").get<double>(), wanted.bound, 1e-6 * wanted.bound);
+    }
+    EXPECT_EQ(json.at("distance").size(), 4U);  // N = 100 is more than there are keys
+    EXPECT_NEAR(json.at("jacobian").at("spectral").get<double>(), reference::spectral_norm(row.weights) / 2, 1e-6);
+    settings.head = {2, 0};
+    EXPECT_THROW(row_document(model, some_ids(), settings), Error);
+    settings.head = {1, 0};
+    settings.row = 1;
+    EXPECT_THROW(row_document(model, some_ids(), settings), Error);
+    settings.row = tokens;
+    EXPECT_THROW(row_document(model, some_ids(), settings), Error);
+}
+
+TEST(Diagnosis, FollowsItsThresholds) {
+    HeadResult head;
+    head.temperature = 2;
+    head.active_share = 0.06;
+    head.sink = 0.3;
+    head.spectral = 0.125;  // half of 1/(2T)
+    SeparationMeans at20;
+    at20.n = 20;
+    at20.ratio = 0.8;
+    head.separation = {at20};
+    const Diagnosis yes = diagnose(head);
+    EXPECT_TRUE(yes.selective && yes.saturated && yes.sink && yes.sensitive);
+    head.active_share = 0.061;
+    head.sink = 0.29;
+    head.spectral = 0.12;
+    head.separation[0].ratio = 0.81;
+    const Diagnosis no = diagnose(head);
+    EXPECT_FALSE(no.selective || no.saturated || no.sink || no.sensitive);
+    EXPECT_NE(no.text.find("no sink"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace flyball::limits
