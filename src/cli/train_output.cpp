@@ -194,7 +194,7 @@ void TrainView::show(const std::vector<TrainRun>& runs, const Json& line, double
         return;
     }
     next_ = now + 0.5;
-    std::string text = drawn_ > 0 ? fmt::format("\033[{}A\r\033[J", drawn_) : "";
+    std::string text;
     if (step > 8 || runs.size() > 1) {
         report::LineFigure figure = loss_figure(runs);
         figure.caption.clear();
@@ -204,9 +204,15 @@ void TrainView::show(const std::vector<TrainRun>& runs, const Json& line, double
                                   options);
     }
     text += status.substr(0, static_cast<std::size_t>(std::max(20, terminal_columns() - 1))) + "\n";
-    const std::size_t begin = drawn_ > 0 ? text.find("\033[J") : 0;
-    drawn_ = static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), '\n'));
-    print_error(text);
+    // Line by line, and what is left below at last: a terminal that is cleared from its top keeps every picture in its
+    // history.
+    std::string drawing = drawn_ > 0 ? fmt::format("\033[{}A\r", drawn_) : "";
+    drawn_ = 0;
+    for (const char c : text) {
+        drawing += c == '\n' ? "\033[K\n" : std::string(1, c);
+        drawn_ += c == '\n' ? 1 : 0;
+    }
+    print_error(drawing + "\033[J");
 }
 
 // The picture of a finished call is the one on stdout.

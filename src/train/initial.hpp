@@ -40,8 +40,8 @@ model::Architecture planned_architecture(const Settings& settings, const scheme:
 // How many numbers such a model has.
 std::size_t parameter_count(const model::Architecture& architecture);
 
-// The settings with the sizes and the step of the model to start from, so that the learning rate follows its width and
-// files tell what was trained; with dt = 1 where there is none. Throws Error for settings that ask for another model.
+// The settings with the sizes and the step of the model to start from, so that files tell what was trained; with dt = 1
+// where there is none. Throws Error for settings that ask for another model.
 Settings completed(Settings settings);
 
 // Throws Error where the model to start from and the data number their tokens differently, as far as both say how.

@@ -278,6 +278,14 @@ KNOWN = [
      "return Json(r.result.prompt_seconds);", "return Json(r.result.seconds);"),
     ("a-growing-text-without-gains-of-logits", "src/model/generate.cpp",
      "logits_[k] *= gains[k];", "logits_[k] *= Real{1};"),
+    ("dropout-bits-of-the-first-blocks-twice", "src/model/dropout_kernels_avx2.cpp",
+     "Counters two = counters(stream, first + begin + lanes);", "Counters two = counters(stream, first + begin);"),
+    ("dropout-keys-never-change", "src/model/dropout_kernels_body.inl",
+     "            k0 += philox_w0;\n", ""),
+    ("dropout-compares-with-signs", "src/model/dropout_kernels_avx2.cpp",
+     "_mm256_max_epu32(own, least)", "_mm256_max_epi32(own, least)"),
+    ("a-scheme-leaves-its-gains-of-logits", "src/model/initialise.cpp",
+     "a.logit_gains = a.logit_gains && !own.logit_gains;", "a.logit_gains = a.logit_gains || own.logit_gains;"),
 ]
 
 # Written by someone who had not seen the tests.
