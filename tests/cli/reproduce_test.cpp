@@ -218,7 +218,8 @@ TEST(Reproduce, WrongInputOfEveryKindExitsTwoWithOneSentence) {
 }
 
 // What a claim shows has to bear out what it says: how far the measured number may be from the predicted one, where
-// both are numbers and the tolerance is one too, or a share ("0.002 of it").
+// both are numbers and the tolerance is one too, a share ("0.002 of it") or a factor
+// ("a factor 1.5").
 bool shown_agree(const Json& claim) {
     if (!claim.at("predicted").is_number() || !claim.at("measured").is_number()) {
         return true;
@@ -229,6 +230,12 @@ bool shown_agree(const Json& claim) {
         return off <= claim["tolerance"].get<double>();
     }
     const std::string tolerance = claim["tolerance"].get<std::string>();
+    const std::string factor = "a factor ";
+    if (tolerance.rfind(factor, 0) == 0) {
+        const double most = std::stod(tolerance.substr(factor.size()));
+        const double ratio = claim["measured"].get<double>() / predicted;
+        return ratio <= most && ratio >= 1 / most;
+    }
     const std::string share = " of it";
     const bool relative = tolerance.size() > share.size() && tolerance.substr(tolerance.size() - share.size()) == share;
     return !relative || off <= std::stod(tolerance) * std::fabs(predicted);

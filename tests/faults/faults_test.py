@@ -230,9 +230,10 @@ def scenarios(place):
     train = folder("train", "train", ["peri-ln", "--data", str(place / "text.txt"), "--layers", "1", "--dim", "4", "--heads", "1",
                                       "--context", "4", "--batch", "2", "--steps", "3", "--record", "2", "--save", "0"])
     two = folder("train-two", "train", ["pre-ln", "--seeds", "2", *train.arguments[2:18]])
+    limits = folder("limits", "limits", [str(place / "model"), "--ids", "1,2,3,4,5,6,7,8,9,10", "--lengths", "4,8", "--top", "1,2"])
     grown = place / "grown"
     lines = Scenario("lines", [str(grown / "m.jsonl"), "6"], grown, before=grown.mkdir, program=LINES)
-    return [simulate, force, reproduce, forward, theory, train, two, lines]
+    return [simulate, force, reproduce, forward, theory, train, two, limits, lines]
 
 
 # How many points of each kind ./test looks at.
