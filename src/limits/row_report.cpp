@@ -27,7 +27,8 @@ struct Taken {
 };
 
 void check_place(const model::Architecture& a, const Settings& settings, std::size_t tokens) {
-    const auto [layer, head] = *settings.head;
+    const std::size_t layer = settings.head->first;
+    const std::size_t head = settings.head->second;
     if (layer >= a.layers || head >= a.heads) {
         throw Error(ErrorKind::usage, "limits.row", setting("head", fmt::format("{}.{}", layer, head)),
                     fmt::format("a block from 0 to {} and a head from 0 to {}", a.layers - 1, a.heads - 1));
@@ -44,7 +45,8 @@ void check_place(const model::Architecture& a, const Settings& settings, std::si
 
 Taken take(const model::Model<float>& model, std::span<const std::int32_t> ids, const Settings& settings) {
     const model::Architecture& a = model.architecture();
-    const auto [layer, head] = *settings.head;
+    const std::size_t layer = settings.head->first;
+    const std::size_t head = settings.head->second;
     const Seen seen = seen_by(a, layer, *settings.row, ids.size());
     VectorSource source(model, ids, settings.vectors);
     Taken taken;
@@ -152,7 +154,8 @@ Json sensitivities(const Normaliser& normaliser, const std::vector<double>& logi
 Json row_document(const model::Model<float>& model, std::span<const std::int32_t> ids, const Settings& settings) {
     const model::Architecture& a = model.architecture();
     check_place(a, settings, ids.size());
-    const auto [layer, head] = *settings.head;
+    const std::size_t layer = settings.head->first;
+    const std::size_t head = settings.head->second;
     const Normaliser normaliser =
         settings.attention.empty() ? Normaliser::of(a.attention_kind) : settings.attention.front();
     const Seen seen = seen_by(a, layer, *settings.row, ids.size());
