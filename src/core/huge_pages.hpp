@@ -20,7 +20,7 @@ void reserve_in_huge_pages(std::vector<T>& vector, std::size_t count) {
     const std::uintptr_t first = (begin + page - 1) / page * page;
     const std::uintptr_t last = (begin + count * sizeof(T)) / page * page;
     if (first < last) {
-        madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+        madvise(reinterpret_cast<char*>(vector.data()) + (first - begin), last - first, MADV_HUGEPAGE);
     }
 }
 
