@@ -127,11 +127,9 @@ void write_results(record::Folder& folder, const Flags& flags, const Json& docum
     write("heads.csv", limits::heads_table(results));
     write("ks.csv", limits::ks_table(results));
     for (const LimitsFigure& one : limits_figures(results, about)) {
-        // ks.csv has what its figure shows, for every kind of attention.
-        const std::string name = one.name == "ks" ? "ks-curves" : one.name;
-        std::visit([&](const auto& figure) { report::write_figure(folder.path(), name, figure); }, one.figure);
-        files.push_back(name + ".svg");
-        files.push_back(name + ".csv");
+        std::visit([&](const auto& figure) { report::write_figure(folder.path(), one.name, figure); }, one.figure);
+        files.push_back(one.name + ".svg");
+        files.push_back(one.name + ".csv");
     }
     folder.finish(record::provenance(flags.settings.seed), files);
 }

@@ -275,7 +275,7 @@ std::vector<LimitsFigure> limits_figures(const std::vector<Result>& results, con
         add("distance-length", length_figure(result, caption));
         add("distance-n", n_figure(result, caption));
         add("critical-n", critical_figure(result, caption));
-        add("ks", ks_figure(result, caption));
+        add("ks-curves", ks_figure(result, caption));  // ks.csv has the numbers of all of them
         add("separation", separation_boxes(result, caption));
         add("distance-heads", distance_boxes(result, caption));
         add("sensitivity", sensitivity_figure(result, caption));

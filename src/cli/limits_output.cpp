@@ -15,25 +15,6 @@ namespace {
 
 constexpr std::size_t columns = 79;
 
-std::string wrapped(const std::string& text, const std::string& first, const std::string& others) {
-    std::string out;
-    std::string line = first;
-    bool is_empty = true;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find(' ', begin), text.size());
-        const std::string word = text.substr(begin, end - begin);
-        if (!is_empty && line.size() + 1 + word.size() > columns) {
-            out += line + "\n";
-            line = others;
-            is_empty = true;
-        }
-        line += (is_empty ? "" : " ") + word;
-        is_empty = false;
-        begin = end + 1;
-    }
-    return out + line + "\n";
-}
-
 std::string number(double value, int digits = 3) {
     return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : std::string("-");
 }
@@ -65,15 +46,15 @@ std::string comparison(const std::vector<limits::Result>& results) {
 }  // namespace
 
 std::string limits_text(const std::vector<limits::Result>& results, const std::string& about) {
-    std::string text = wrapped(about, "", "") + "\n";
+    std::string text = report::text_lines(about, columns) + "\n";
     const std::vector<std::string> lines = limits::summary(results);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        text += wrapped(lines[i], fmt::format("{}. ", i + 1), "   ");
+        text += report::text_lines(lines[i], columns, fmt::format("{}. ", i + 1), "   ");
     }
     if (results.size() > 1) {
         text += "\n" + comparison(results);
     }
-    text += "\n" + wrapped(limits::guidance(results), "", "");
+    text += "\n" + report::text_lines(limits::guidance(results), columns);
     return text;
 }
 

@@ -11,8 +11,8 @@
 #include "claims/style.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
-#include "core/utf8.hpp"
 #include "report/text.hpp"
+#include "report/utf8.hpp"
 
 namespace flyball::cli {
 
@@ -52,38 +52,14 @@ std::string failure_sentence(const train::Summary& s) {
     return "";
 }
 
-std::size_t width_of(std::string_view line) {
-    return static_cast<std::size_t>(
-        std::count_if(line.begin(), line.end(), [](char c) { return !is_continuation(c); }));
-}
-
 std::size_t widest_line(std::string_view text) {
     std::size_t widest = 0;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
-        widest = std::max(widest, width_of(text.substr(begin, end - begin)));
+        widest = std::max(widest, report::columns(text.substr(begin, end - begin)));
         begin = end + 1;
     }
     return widest;
-}
-
-// Lines of at most `columns`, as far as words allow, each with its end.
-std::string wrapped(std::string_view text, std::size_t columns) {
-    std::string lines;
-    std::size_t column = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find(' ', begin), text.size());
-        const std::string_view word = text.substr(begin, end - begin);
-        if (column > 0 && column + 1 + width_of(word) > columns) {
-            lines += '\n';
-            column = 0;
-        }
-        lines += column > 0 ? " " : "";
-        lines += word;
-        column += (column > 0 ? 1 : 0) + width_of(word);
-        begin = end + 1;
-    }
-    return lines + "\n";
 }
 
 double seconds_now() {
@@ -142,8 +118,8 @@ std::string train_table(const std::vector<train::Summary>& runs, std::size_t col
 std::string train_text(const std::vector<TrainRun>& runs, const train::Corpus& corpus) {
     const bool terminal = stdout_is_terminal();
     const auto columns = static_cast<std::size_t>(std::clamp(terminal ? terminal_columns() : 80, 40, 100));
-    std::string text =
-        wrapped(corpus.description, columns) + wrapped(train::describe(runs.front().plan.settings), columns) + "\n";
+    std::string text = report::text_lines(corpus.description, columns) +
+                       report::text_lines(train::describe(runs.front().plan.settings), columns) + "\n";
     std::vector<train::Summary> summaries;
     for (const TrainRun& run : runs) {
         summaries.push_back(run.result.summary);
@@ -151,16 +127,16 @@ std::string train_text(const std::vector<TrainRun>& runs, const train::Corpus& c
     text += train_table(summaries, columns);
     for (const TrainRun& run : runs) {
         if (run.result.summary.failure) {
-            text += "\n" + wrapped(failure_sentence(run.result.summary), columns);
+            text += "\n" + report::text_lines(failure_sentence(run.result.summary), columns);
         }
         for (const std::string& note : run.result.summary.notes) {
-            text += "\n" + wrapped(fmt::format("{}: {}", run.result.summary.name, note), columns);
+            text += "\n" + report::text_lines(fmt::format("{}: {}", run.result.summary.name, note), columns);
         }
     }
     const bool has_floor = std::any_of(summaries.begin(), summaries.end(),
                                        [](const train::Summary& s) { return s.entropy_floor.has_value(); });
-    text +=
-        "\n" + wrapped(fmt::format("Losses are in nats a token.{} growth: length of the stream after the last block "
+    text += "\n" + report::text_lines(
+                       fmt::format("Losses are in nats a token.{} growth: length of the stream after the last block "
                                    "over that of the embedding; grad min and max: lengths of the loss's gradient "
                                    "with respect to the stream, among the layers; both at the end.",
                                    has_floor ? " gap: validation loss above the least that is possible." : ""),

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/figure.hpp"
@@ -24,5 +25,10 @@ std::string text_plot(const LineFigure& figure, std::size_t width = 80, std::siz
 
 // Columns aligned, a rule below the headers; columns of numbers to the right. Short rows are filled with empty cells.
 std::string text_table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows);
+
+// Lines of at most `width` columns, as far as words allow, each with its end; `first` stands before the first line and
+// `others` before each of the others.
+std::string text_lines(std::string_view text, std::size_t width, std::string_view first = "",
+                       std::string_view others = "");
 
 }  // namespace flyball::report

@@ -7,8 +7,9 @@
 namespace flyball::report {
 namespace {
 
-// Numbers, and what stands for a number that is not there.
-bool is_numeric(const std::string& cell) {
+// Numbers, also with commas between thousands, and what stands for a number that is not there.
+bool is_numeric(std::string cell) {
+    std::erase(cell, ',');
     constexpr std::array<std::string_view, 9> others = {"", "-", "–", "—", "nan", "inf", "-inf", "null", "∞"};
     return std::find(others.begin(), others.end(), cell) != others.end() || parse_double(cell).has_value() ||
            (cell.ends_with('%') && parse_double(cell.substr(0, cell.size() - 1)).has_value());
@@ -50,6 +51,26 @@ std::string text_table(const std::vector<std::string>& headers, const std::vecto
         }
     }
     return out;
+}
+
+std::string text_lines(std::string_view text, std::size_t width, std::string_view first, std::string_view others) {
+    std::string lines(first);
+    std::size_t used = columns(first);
+    bool is_empty = true;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        const std::string word = clean(std::string(text.substr(begin, end - begin)));
+        if (!is_empty && used + 1 + columns(word) > width) {
+            lines += '\n' + std::string(others);
+            used = columns(others);
+            is_empty = true;
+        }
+        lines += (is_empty ? "" : " ") + word;
+        used += (is_empty ? 0 : 1) + columns(word);
+        is_empty = false;
+        begin = end + 1;
+    }
+    return lines + '\n';
 }
 
 }  // namespace flyball::report

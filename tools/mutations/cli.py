@@ -110,7 +110,7 @@ BLIND = [
     ("failure-named-a-layer-late", "src/cli/train_output.cpp",
      'fmt::format(" after layer {}", *f.layer)', 'fmt::format(" after layer {}", *f.layer + 1)'),
     ("notes-of-a-run-not-shown", "src/cli/train_output.cpp",
-     'text += "\\n" + wrapped(fmt::format("{}: {}", run.result.summary.name, note), columns);', ""),
+     'text += "\\n" + report::text_lines(fmt::format("{}: {}", run.result.summary.name, note), columns);', ""),
     ("smoothed-loss-at-the-first-of-its-steps", "src/cli/train_figures.cpp",
      "series.x.push_back(step / static_cast<double>(end - first));", "series.x.push_back(static_cast<double>(first + 1));"),
     ("smoothed-loss-over-a-short-last-part", "src/cli/train_figures.cpp",
