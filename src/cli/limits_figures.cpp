@@ -128,6 +128,9 @@ report::BoxFigure separation_boxes(const Result& result, const std::string& abou
     figure.caption =
         about + "\nMarks are means over heads and rows; a lower bound below 0 says nothing and is not shown.";
     for (std::size_t k = 0; k < result.separation.size(); ++k) {
+        if (!std::isfinite(result.separation[k].ratio)) {
+            continue;  // no row has so many keys
+        }
         report::BoxFigure::Group group;
         group.label = fmt::format("N = {}", result.separation[k].n);
         group.style = {true_colour, ""};

@@ -143,6 +143,12 @@ TEST_F(LimitsFigures, CriticalNAndItsCurvesAreThoseOfTheDocument) {
 TEST_F(LimitsFigures, SeparationHasAValueOfEveryHeadAndItsBounds) {
     for (std::size_t k = 0; k < json_.at("separation").size(); ++k) {
         const Json& mean = json_.at("separation")[k];
+        const std::string group = fmt::format("N = {}", mean.at("n").get<int>());
+        if (mean.at("ratio").is_null()) {
+            EXPECT_GE(mean.at("n").get<int>(), 64) << "rows of 64 keys have less than 64 to choose from";
+            EXPECT_TRUE(rows("separation-softmax", group).empty()) << group;
+            continue;
+        }
         Numbers expected;
         for (const Json& head : json_.at("heads")) {
             expected.push_back(head.at("separation")[k].at("ratio").get<double>());
@@ -153,7 +159,6 @@ TEST_F(LimitsFigures, SeparationHasAValueOfEveryHeadAndItsBounds) {
             expected.push_back(mean.at("lower").get<double>());
         }
         expected.push_back(mean.at("lower_exact").get<double>());
-        const std::string group = fmt::format("N = {}", mean.at("n").get<int>());
         Numbers found;
         for (const Numbers& row : rows("separation-softmax", group)) {
             found.push_back(row.back());  // names of marks have commas
