@@ -46,6 +46,7 @@ void ReverseStep<Real>::forward(const Environment& env, const std::vector<const 
         for (const ExpressionPtr& coefficient : machine_[0].code().coefficients) {
             coefficient_learned_.push_back(has_learned(*coefficient));
         }
+        plan_backward();
     }
     RowMachine<Real>& machine = machine_[0];
     env_ = env;
@@ -64,6 +65,45 @@ void ReverseStep<Real>::forward(const Environment& env, const std::vector<const 
     machine.prepare(env, Run::record, learned_, false);
     machine.run(streams_, embedding, targets, norms_, f);
     contribution_rows_.send(shown_, branches.sink);
+}
+
+// Walks the code as backward() will, from the end to the beginning.
+template <class Real>
+void ReverseStep<Real>::plan_backward() {
+    const Code& code = machine_[0].code();
+    const RowLayout& layout = machine_[0].layout();
+    std::vector<bool> wanted(index(code.registers), false);
+    std::vector<bool> written(index(code.registers), false);
+    again_.assign(code.instructions.size(), false);
+    written_.assign(code.stages.size(), {});
+    for (std::size_t s = code.stages.size(); s-- > 0;) {
+        const Stage& stage = code.stages[s];
+        written_[s] = written;
+        if (stage.call >= 0) {
+            written[index(code.instructions[index(stage.call)].in)] = true;
+        }
+        for (std::size_t i = 0; s + 1 == code.stages.size() && i < code.streams_out.size(); ++i) {
+            written[index(code.streams_out[i])] = true;
+        }
+        for (std::size_t i = stage.end; i-- > stage.begin;) {
+            const Instruction& instruction = code.instructions[i];
+            again_[i] = wanted[index(instruction.out)] && layout.placement[index(instruction.out)] == Placement::local;
+            if (instruction.kind == Instruction::Kind::apply) {
+                wanted[index(instruction.in)] = true;
+                written[index(instruction.in)] = written[index(instruction.in)] || written[index(instruction.out)];
+                continue;
+            }
+            for (const Term& term : instruction.terms) {
+                if (term.source == ones_register) {
+                    continue;
+                }
+                const std::size_t source = index(term.source);
+                wanted[source] = wanted[source] || again_[i] || coefficient_learned_[index(term.coefficient)];
+                written[source] = written[source] || (!term.detached && written[index(instruction.out)]);
+            }
+        }
+    }
+    written_at_entry_ = written;
 }
 
 template <class Real>
@@ -107,33 +147,32 @@ void ReverseStep<Real>::add(const SlotSums& sums, SlotSums& total) const {
 }
 
 template <class Real>
-void ReverseStep<Real>::locate_gradients(std::size_t row, Real* scratch, std::size_t block, std::vector<Real*>& grad) {
+void ReverseStep<Real>::locate_gradients(std::size_t row, Real* scratch, std::size_t block, Gradients& grad) {
     const Code& code = machine_[0].code();
     const RowLayout& layout = machine_[0].layout();
     const std::size_t offset = row * dim_;
-    grad.assign(index(code.registers), nullptr);
-    for (std::size_t r = 0; r < grad.size(); ++r) {
+    grad.at.assign(index(code.registers), nullptr);
+    for (std::size_t r = 0; r < grad.at.size(); ++r) {
         const auto slot = static_cast<std::size_t>(layout.slot[r]);
         if (layout.placement[r] == Placement::local) {
-            grad[r] = scratch + slot * block * dim_;
+            grad.at[r] = scratch + slot * block * dim_;
         } else if (layout.placement[r] == Placement::wide) {
-            grad[r] = room_->wide[slot].data() + offset;
+            grad.at[r] = room_->wide[slot].data() + offset;
         }
     }
     for (std::size_t i = 0; i < code.streams_in.size(); ++i) {
-        grad[index(code.streams_in[i])] = room_->entry[i].data() + offset;
+        grad.at[index(code.streams_in[i])] = room_->entry[i].data() + offset;
     }
     if (code.embedding >= 0) {
-        grad[index(code.embedding)] = room_->entry[code.streams_in.size()].data() + offset;
+        grad.at[index(code.embedding)] = room_->entry[code.streams_in.size()].data() + offset;
     }
 }
 
 template <class Real>
 void ReverseStep<Real>::reverse_combine(const Instruction& instruction, std::size_t count,
-                                        const std::vector<RowTarget<Real>>& at, const std::vector<Real*>& grad,
-                                        SlotSums& sums) const {
+                                        const std::vector<RowTarget<Real>>& at, Gradients& grad, SlotSums& sums) const {
     const RowKernels<Real>& kernels = row_kernels<Real>();
-    const Real* g = grad[index(instruction.out)];
+    const Real* g = grad.at[index(instruction.out)];
     for (const Term& term : instruction.terms) {
         const bool ones = term.source == ones_register;
         const auto c = static_cast<std::size_t>(term.coefficient);
@@ -149,19 +188,27 @@ void ReverseStep<Real>::reverse_combine(const Instruction& instruction, std::siz
         if (!ones && !term.detached) {
             RowTerm<Real> back = machine_[0].term(term, at, false, false);
             back.source = g;
-            kernels.accumulate(count, dim_, back, grad[index(term.source)]);
+            if (grad.written[index(term.source)]) {
+                kernels.accumulate(count, dim_, back, grad.at[index(term.source)]);
+            } else {
+                kernels.combine(count, dim_, &back, 1, grad.at[index(term.source)]);
+                grad.written[index(term.source)] = true;
+            }
         }
     }
 }
 
 template <class Real>
 void ReverseStep<Real>::reverse_stage(const Stage& stage, std::size_t count, const std::vector<RowTarget<Real>>& at,
-                                      const std::vector<Real*>& grad, SlotSums& sums) const {
+                                      Gradients& grad, SlotSums& sums) const {
     const RowMachine<Real>& machine = machine_[0];
-    machine.run_stage(stage, count, at, norms_);
+    machine.run_stage(stage, count, at, norms_, &again_);
     const RowKernels<Real>& kernels = row_kernels<Real>();
     for (std::size_t i = stage.end; i-- > stage.begin;) {
         const Instruction& instruction = machine.code().instructions[i];
+        if (!grad.written[index(instruction.out)]) {
+            continue;  // nothing depends on it
+        }
         if (instruction.kind == Instruction::Kind::combine) {
             reverse_combine(instruction, count, at, grad, sums);
             continue;
@@ -171,8 +218,13 @@ void ReverseStep<Real>::reverse_stage(const Stage& stage, std::size_t count, con
             NormGradient& norm = sums.norms[index(instruction.norm)];
             gradient = {norm.gain.data(), norm.bias.data(), &norm.alpha, &norm.shift};
         }
+        Real* const into = grad.at[index(instruction.in)];
+        if (!grad.written[index(instruction.in)]) {
+            std::fill_n(into, count * dim_, Real{0});
+            grad.written[index(instruction.in)] = true;
+        }
         kernels.apply_reverse(machine.map_of(instruction, norms_), count, dim_, at[index(instruction.in)].primal,
-                              grad[index(instruction.out)], grad[index(instruction.in)], gradient);
+                              grad.at[index(instruction.out)], into, gradient);
     }
 }
 
@@ -189,13 +241,14 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
             body(begin * dim_, (end - begin) * dim_);
         });
     };
-    const auto clear = [&](std::vector<std::vector<Real>>& buffers, std::size_t count) {
+    const auto make_room = [&](std::vector<std::vector<Real>>& buffers, std::size_t count) {
         buffers.resize(std::max(buffers.size(), count));
         for (std::size_t i = 0; i < count; ++i) {
-            std::vector<Real>& buffer = buffers[i];
-            buffer.resize(rows_ * dim_);
-            for_numbers([&](std::size_t at, std::size_t size) { std::fill_n(buffer.data() + at, size, Real{0}); });
+            buffers[i].resize(rows_ * dim_);
         }
+    };
+    const auto clear = [&](Real* all) {
+        for_numbers([&](std::size_t at, std::size_t size) { std::fill_n(all + at, size, Real{0}); });
     };
     const auto add_to = [&](const Real* from, Real* to) {
         for_numbers([&](std::size_t at, std::size_t size) {
@@ -204,10 +257,10 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
             }
         });
     };
-    clear(room_->wide, index(layout.wide_slots));
-    clear(room_->entry, code.streams_in.size() + 1);
+    make_room(room_->wide, index(layout.wide_slots));
+    make_room(room_->entry, code.streams_in.size() + 1);
 
-    const std::size_t block = block_rows(dim_, 3 * layout.local_slots);
+    const std::size_t block = block_rows(dim_, 3 * layout.local_slots, sizeof(Real));
     const auto local_size = static_cast<std::size_t>(layout.local_slots) * block * dim_;
     const std::size_t slots = row_slots(rows_, dim_);
     std::vector<SlotSums> sums(slots, empty_sums());
@@ -219,31 +272,47 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
     for (std::size_t s = code.stages.size(); s-- > 0;) {
         const Stage& stage = code.stages[s];
         const bool last = s + 1 == code.stages.size();
+        std::vector<bool> before = written_[s];
         if (stage.call >= 0) {
             const Instruction& call = code.instructions[index(stage.call)];
             --calls;
             std::vector<RowTarget<Real>> at;
-            std::vector<Real*> grad;
+            Gradients grad;
             machine.locate(0, streams_, embedding_, nullptr, 0, at);
             locate_gradients(0, nullptr, 0, grad);
-            room_->call.resize(rows_ * dim_);
-            reverse(call.sub_layer, calls, at[index(call.in)].primal, grad[index(call.out)], room_->call.data());
-            add_to(room_->call.data(), grad[index(call.in)]);
+            if (!before[index(call.out)]) {
+                clear(grad.at[index(call.out)]);
+            }
+            Real* const into = grad.at[index(call.in)];
+            if (before[index(call.in)]) {
+                room_->call.resize(rows_ * dim_);
+                reverse(call.sub_layer, calls, at[index(call.in)].primal, grad.at[index(call.out)], room_->call.data());
+                add_to(room_->call.data(), into);
+            } else {
+                reverse(call.sub_layer, calls, at[index(call.in)].primal, grad.at[index(call.out)], into);
+                before[index(call.in)] = true;
+            }
         }
         parallel_slots(rows_, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
             thread_local std::vector<Real> scratch;
             thread_local std::vector<RowTarget<Real>> at;
-            thread_local std::vector<Real*> grad;
+            thread_local Gradients grad;
             scratch.resize(std::max(scratch.size(), 3 * local_size));
             for (std::size_t row = begin; row < end; row += block) {
                 const std::size_t count = std::min(block, end - row);
                 machine.locate(row, streams_, embedding_, scratch.data(), block, at);
                 locate_gradients(row, scratch.data() + 2 * local_size, block, grad);
-                std::fill_n(scratch.data() + 2 * local_size, local_size, Real{0});
+                grad.written = before;
                 for (std::size_t i = 0; last && i < grad_out.size(); ++i) {
-                    Real* into = grad[index(code.streams_out[i])];
+                    const std::size_t out = index(code.streams_out[i]);
+                    const Real* const from = grad_out[i] + row * dim_;
+                    if (!grad.written[out]) {
+                        std::copy_n(from, count * dim_, grad.at[out]);
+                        grad.written[out] = true;
+                        continue;
+                    }
                     for (std::size_t k = 0; k < count * dim_; ++k) {
-                        into[k] += grad_out[i][row * dim_ + k];
+                        grad.at[out][k] += from[k];
                     }
                 }
                 reverse_stage(stage, count, at, grad, sums[slot]);
@@ -271,11 +340,15 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
         gradients.norms = std::move(into.norms);
     }
     for (std::size_t i = 0; i < grad_streams.size(); ++i) {
+        if (!written_at_entry_[index(code.streams_in[i])]) {
+            clear(grad_streams[i]);
+            continue;
+        }
         for_numbers([&](std::size_t at, std::size_t size) {
             std::copy_n(room_->entry[i].data() + at, size, grad_streams[i] + at);
         });
     }
-    if (grad_embedding != nullptr) {
+    if (grad_embedding != nullptr && code.embedding >= 0 && written_at_entry_[index(code.embedding)]) {
         add_to(room_->entry[code.streams_in.size()].data(), grad_embedding);
     }
 }

@@ -1,8 +1,8 @@
 // A scheme in reverse mode on rows: gradients of streams, x0, gains and learned parameters through one block or the
 // readout.
 //
-// forward() runs one layer and keeps what crosses calls of a sub-layer; everything inside a stage is computed again on
-// the way back, in cache. backward() walks the stages from the last to the first and asks the caller for the
+// forward() runs one layer and keeps what crosses calls of a sub-layer; of what is inside a stage, backward() computes
+// again what it reads, in cache. backward() walks the stages from the last to the first and asks the caller for the
 // vector-Jacobian product of each call. Sums over rows go through a fixed number of slots: the same bits on any number
 // of threads. detach( ) stops here and nowhere else.
 #pragma once
@@ -71,11 +71,17 @@ class ReverseStep {
         std::vector<NormGradient> norms;
     };
 
-    void reverse_stage(const Stage& stage, std::size_t count, const std::vector<RowTarget<Real>>& at,
-                       const std::vector<Real*>& grad, SlotSums& sums) const;
+    struct Gradients {  // by register; memory is not cleared: the first to write a gradient overwrites
+        std::vector<Real*> at;
+        std::vector<bool> written;
+    };
+
+    void plan_backward();
+    void reverse_stage(const Stage& stage, std::size_t count, const std::vector<RowTarget<Real>>& at, Gradients& grad,
+                       SlotSums& sums) const;
     void reverse_combine(const Instruction& instruction, std::size_t count, const std::vector<RowTarget<Real>>& at,
-                         const std::vector<Real*>& grad, SlotSums& sums) const;
-    void locate_gradients(std::size_t row, Real* scratch, std::size_t block, std::vector<Real*>& grad);
+                         Gradients& grad, SlotSums& sums) const;
+    void locate_gradients(std::size_t row, Real* scratch, std::size_t block, Gradients& grad);
     SlotSums empty_sums() const;
     void add(const SlotSums& sums, SlotSums& total) const;
 
@@ -91,6 +97,9 @@ class ReverseStep {
     std::vector<RowMachine<Real>> machine_;  // empty or one: rebuilt when a condition or the branches change
     ContributionRows<Real> contribution_rows_;
     std::vector<bool> coefficient_learned_;
+    std::vector<bool> again_;                 // instructions whose result backward() reads and forward() did not keep
+    std::vector<std::vector<bool>> written_;  // by stage: registers that later stages have a gradient for
+    std::vector<bool> written_at_entry_;      // and all stages
     Environment env_;
     std::vector<RowPart<Real>> streams_;
     const Real* embedding_ = nullptr;

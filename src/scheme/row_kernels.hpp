@@ -2,10 +2,10 @@
 //
 // Legend: rows tokens of dim channels each, row-major [rows, dim]. `in`, `out`, slopes and gradients have that shape.
 //
-// row_kernels_body.inl holds one readable version, compiled twice: for the baseline and for AVX2; core/isa.hpp chooses
-// at run time. Sums use a fixed number of lanes and no fused multiply-add, so both give the same bits, except for tanh,
-// erf and exp, where AVX2 uses the C library's vector versions (at most 4 units in the last place). rows_reference.hpp
-// in tests is the plain definition they are compared with.
+// row_kernels_body.inl holds one readable version, compiled for the baseline, for AVX2 and for AVX-512; core/isa.hpp
+// chooses at run time. Sums have a fixed number of parts and no fused multiply-add, so all give the same bits, except
+// for tanh, erf and exp, where the latter two use the C library's vector versions (at most 4 units in the last place).
+// rows_reference.hpp in tests is the plain definition they are compared with.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Included by row_kernels_plain.cpp and row_kernels_avx2.cpp, each inside a namespace of its own: everything here has
-// internal linkage, so that no function compiled for AVX2 can be picked by the linker for the baseline.
+// Included by row_kernels_plain.cpp, row_kernels_avx2.cpp and row_kernels_avx512.cpp, each inside a namespace of its
+// own: everything here has internal linkage, so that no function compiled for AVX2 can be picked by the linker for the
+// baseline. They define vector_bytes, 32 or 64.
 
 #include "scheme/row_kernels_lanes.inl"
 
@@ -114,6 +115,16 @@ void finish_row(const RowMap<Real>& map, std::size_t dim, Real* __restrict u) {
     }
 }
 
+// u, of one number or of a vector of them. `extreme`: largest is not 1.
+template <bool extreme, class Real, class Number>
+inline void direct(const RowScale<Real>& scale, Number& x) {
+    x -= scale.mean;
+    if constexpr (extreme) {
+        x /= scale.largest;
+    }
+    x *= scale.inverse;
+}
+
 template <class Real>
 void direction(const RowScale<Real>& scale, const Real* x, std::size_t dim, Real* __restrict u) {
     if (scale.largest == 1) {
@@ -124,6 +135,28 @@ void direction(const RowScale<Real>& scale, const Real* x, std::size_t dim, Real
     }
     for (std::size_t k = 0; k < dim; ++k) {
         u[k] = (x[k] - scale.mean) / scale.largest * scale.inverse;
+    }
+}
+
+// The usual row of a model in one pass: gain * u + bias.
+template <class Real>
+void finished_direction(const RowScale<Real>& scale, const RowMap<Real>& map, const Real* x, std::size_t dim,
+                        Real* __restrict out) {
+    if (scale.largest != 1 || map.gain == nullptr) {
+        direction(scale, x, dim, out);
+        finish_row(map, dim, out);
+        return;
+    }
+    const Real* const gain = map.gain;
+    if (map.bias == nullptr) {
+        for (std::size_t k = 0; k < dim; ++k) {
+            out[k] = (x[k] - scale.mean) * scale.inverse * gain[k];
+        }
+        return;
+    }
+    const Real* const bias = map.bias;
+    for (std::size_t k = 0; k < dim; ++k) {
+        out[k] = (x[k] - scale.mean) * scale.inverse * gain[k] + bias[k];
     }
 }
 
@@ -202,11 +235,12 @@ void apply_rows(const RowMap<Real>& map, std::size_t rows, std::size_t dim, cons
         curve(map, rows * dim, in, out);
     }
     for (std::size_t row = 0; row < rows; ++row) {
-        if (!is_curve) {
+        if (is_curve) {
+            finish_row(map, dim, out + row * dim);
+        } else {
             const Real* x = in + row * dim;
-            direction(scale_of(map, x, dim), x, dim, out + row * dim);
+            finished_direction(scale_of(map, x, dim), map, x, dim, out + row * dim);
         }
-        finish_row(map, dim, out + row * dim);
     }
 }
 
@@ -262,25 +296,74 @@ double dot(std::size_t count, const Real* a, const Real* b) {
     return total;
 }
 
-// One row of a norm: grad_in += gain-weighted Jacobian; the Jacobian is symmetric, so it is its own transpose.
-// `room` holds 3*dim numbers.
+// One row of a norm; the Jacobian is symmetric, so it is its own transpose. With v = gain * g:
+//
+//     grad_in += (v - mean(v) - u m(u v)) / sqrt(..),    gains += g * u,    biases += g
+//
+// u and v are computed in both passes instead of being stored between them.
+template <bool has_gain, bool extreme, class Real>
+void norm_row_reverse(const RowMap<Real>& map, const RowScale<Real>& scale, std::size_t dim, const Real* x,
+                      const Real* g, Real* __restrict grad_in, Real* __restrict gains, Real* __restrict biases) {
+    const Real* const gain = map.gain;
+    const RowShape shape = shape_of(map.function);
+    const Real count = static_cast<Real>(dim);
+    Real totals[2];  // of v and of u v
+    sums_of<2>(
+        dim,
+        [&](std::size_t i, auto& terms) {
+            auto& v = terms[0];
+            auto& uv = terms[1];
+            read(v, g + i);
+            if constexpr (has_gain) {
+                auto factor = v;
+                read(factor, gain + i);
+                v *= factor;
+            }
+            read(uv, x + i);
+            direct<extreme>(scale, uv);
+            uv *= v;
+        },
+        totals);
+    const Real mean = shape.centred ? totals[0] / count : Real{0};
+    const Real along = totals[1] / (shape.mean ? count : Real{1});
+    const Real inverse = scale.inverse / scale.largest;
+    for (std::size_t k = 0; k < dim; ++k) {
+        Real u = x[k];
+        direct<extreme>(scale, u);
+        const Real v = has_gain ? g[k] * gain[k] : g[k];
+        grad_in[k] += (v - mean - u * along) * inverse;
+        gains[k] += g[k] * u;
+        biases[k] += g[k];
+    }
+}
+
+// Gradients of gains and biases are added up over a few rows in Real, then in double. `room`: 2*dim numbers.
 template <class Real>
-void norm_row_reverse(const RowMap<Real>& map, std::size_t dim, const Real* x, const Real* g, Real* __restrict grad_in,
-                      const RowMapGradient& gradient, Real* room) {
-    Real* u = room;
-    Real* v = room + dim;
-    Real* jv = room + 2 * dim;
-    const RowScale<Real> scale = scale_of(map, x, dim);
-    direction(scale, x, dim, u);
-    for (std::size_t k = 0; k < dim; ++k) {
-        v[k] = map.gain == nullptr ? g[k] : g[k] * map.gain[k];
-    }
-    jacobian(map, scale, dim, u, v, jv);
-    for (std::size_t k = 0; k < dim; ++k) {
-        grad_in[k] += jv[k];
-    }
-    if (gradient.gain != nullptr) {
-        dot_channels(1, dim, g, u, gradient.gain);
+void norm_rows_reverse(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, const Real* grad_out,
+                       Real* grad_in, const RowMapGradient& gradient, Real* room) {
+    constexpr std::size_t together = 16;
+    Real* const gains = room;
+    Real* const biases = room + dim;
+    for (std::size_t first = 0; first < rows; first += together) {
+        const std::size_t end = rows - first < together ? rows : first + together;
+        for (std::size_t k = 0; k < 2 * dim; ++k) {
+            room[k] = 0;
+        }
+        for (std::size_t row = first; row < end; ++row) {
+            const Real* const x = in + row * dim;
+            const RowScale<Real> scale = scale_of(map, x, dim);
+            const auto reverse = scale.largest != 1    ? map.gain != nullptr ? norm_row_reverse<true, true, Real>
+                                                                             : norm_row_reverse<false, true, Real>
+                                    : map.gain != nullptr ? norm_row_reverse<true, false, Real>
+                                                       : norm_row_reverse<false, false, Real>;
+            reverse(map, scale, dim, x, grad_out + row * dim, grad_in + row * dim, gains, biases);
+        }
+        for (std::size_t k = 0; gradient.gain != nullptr && k < dim; ++k) {
+            gradient.gain[k] += static_cast<double>(gains[k]);
+        }
+        for (std::size_t k = 0; gradient.bias != nullptr && k < dim; ++k) {
+            gradient.bias[k] += static_cast<double>(biases[k]);
+        }
     }
 }
 
@@ -309,20 +392,18 @@ void curve_row_reverse(const RowMap<Real>& map, std::size_t dim, const Real* x, 
 template <class Real>
 void apply_reverse(const RowMap<Real>& map, std::size_t rows, std::size_t dim, const Real* in, const Real* grad_out,
                    Real* grad_in, const RowMapGradient& gradient) {
-    const bool is_curve = shape_of(map.function).curve;
-    Real small_room[3 * strip];
-    Real* room = 3 * dim <= 3 * strip ? small_room : new Real[3 * dim];
-    for (std::size_t row = 0; row < rows; ++row) {
-        const Real* x = in + row * dim;
-        const Real* g = grad_out + row * dim;
-        if (is_curve) {
-            curve_row_reverse(map, dim, x, g, grad_in + row * dim, gradient, room);
-        } else {
-            norm_row_reverse(map, dim, x, g, grad_in + row * dim, gradient, room);
+    constexpr std::size_t usual = 1024;
+    Real small_room[2 * usual];
+    Real* room = dim <= usual ? small_room : new Real[2 * dim];
+    if (!shape_of(map.function).curve) {
+        norm_rows_reverse(map, rows, dim, in, grad_out, grad_in, gradient, room);
+    } else {
+        for (std::size_t row = 0; row < rows; ++row) {
+            curve_row_reverse(map, dim, in + row * dim, grad_out + row * dim, grad_in + row * dim, gradient, room);
         }
-    }
-    if (gradient.bias != nullptr) {
-        dot_channels<Real>(rows, dim, grad_out, nullptr, gradient.bias);
+        if (gradient.bias != nullptr) {
+            dot_channels<Real>(rows, dim, grad_out, nullptr, gradient.bias);
+        }
     }
     if (room != small_room) {
         delete[] room;

@@ -10,6 +10,8 @@ namespace flyball::scheme {
 
 namespace {
 
+constexpr std::size_t vector_bytes = 32;
+
 #include "scheme/row_kernels_libm.inl"
 
 #include "scheme/row_kernels_body.inl"
@@ -21,11 +23,13 @@ const RowKernels<float> row_kernels_plain_float = table<float>;
 
 template <>
 const RowKernels<double>& row_kernels<double>(Isa isa) {
-    return IsaVariants<RowKernels<double>>{row_kernels_plain_double, row_kernels_avx2_double}[isa];
+    return IsaVariants<RowKernels<double>>{row_kernels_plain_double, row_kernels_avx2_double,
+                                           row_kernels_avx512_double}[isa];
 }
 template <>
 const RowKernels<float>& row_kernels<float>(Isa isa) {
-    return IsaVariants<RowKernels<float>>{row_kernels_plain_float, row_kernels_avx2_float}[isa];
+    return IsaVariants<RowKernels<float>>{row_kernels_plain_float, row_kernels_avx2_float,
+                                          row_kernels_avx512_float}[isa];
 }
 
 }  // namespace flyball::scheme

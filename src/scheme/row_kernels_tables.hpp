@@ -1,5 +1,4 @@
-// The kernel tables that row_kernels() chooses from. On other architectures than x86-64 the AVX2 tables are the plain
-// ones.
+// The kernel tables that row_kernels() chooses from. On other architectures than x86-64 the others are the plain one.
 #pragma once
 
 #include "scheme/row_kernels.hpp"
@@ -10,5 +9,7 @@ extern const RowKernels<double> row_kernels_plain_double;
 extern const RowKernels<float> row_kernels_plain_float;
 extern const RowKernels<double> row_kernels_avx2_double;
 extern const RowKernels<float> row_kernels_avx2_float;
+extern const RowKernels<double> row_kernels_avx512_double;
+extern const RowKernels<float> row_kernels_avx512_float;
 
 }  // namespace flyball::scheme

@@ -24,8 +24,8 @@ std::size_t row_slots(std::size_t rows, std::size_t dim) {
     return std::clamp<std::size_t>(rows * dim / numbers_per_slot, 1, most_slots);
 }
 
-std::size_t block_rows(std::size_t dim, int registers) {
-    const std::size_t bytes = sizeof(double) * dim * static_cast<std::size_t>(std::max(1, registers));
+std::size_t block_rows(std::size_t dim, int registers, std::size_t bytes_of_number) {
+    const std::size_t bytes = bytes_of_number * dim * static_cast<std::size_t>(std::max(1, registers));
     return std::clamp<std::size_t>(cache_bytes / std::max<std::size_t>(1, bytes), 1, 256);
 }
 
@@ -192,9 +192,12 @@ void RowMachine<Real>::run_apply(const Instruction& instruction, std::size_t cou
 
 template <class Real>
 void RowMachine<Real>::run_stage(const Stage& stage, std::size_t count, const std::vector<RowTarget<Real>>& at,
-                                 const std::vector<RowMap<Real>>& norms) const {
+                                 const std::vector<RowMap<Real>>& norms, const std::vector<bool>* only) const {
     for (std::size_t i = stage.begin; i < stage.end; ++i) {
         const Instruction& instruction = code_.instructions[i];
+        if (only != nullptr && !(*only)[i]) {
+            continue;
+        }
         if (instruction.kind == Instruction::Kind::combine) {
             run_combine(instruction, count, at);
         } else {
@@ -268,7 +271,7 @@ void RowMachine<Real>::run(const std::vector<RowPart<Real>>& streams, const Real
             wide_slope_[slot].resize(rows_ * dim_);
         }
     }
-    const std::size_t block = block_rows(dim_, 2 * layout_.local_slots);
+    const std::size_t block = block_rows(dim_, 2 * layout_.local_slots, sizeof(Real));
     const std::size_t scratch_size = 2 * static_cast<std::size_t>(layout_.local_slots) * block * dim_;
     for (std::size_t s = 0; s < code_.stages.size(); ++s) {
         const Stage& stage = code_.stages[s];

@@ -41,7 +41,7 @@ struct RowLayout {
 // How rows are cut: into slots for threads, and within a slot into blocks that stay in cache. A function of sizes
 // alone.
 std::size_t row_slots(std::size_t rows, std::size_t dim);
-std::size_t block_rows(std::size_t dim, int registers);
+std::size_t block_rows(std::size_t dim, int registers, std::size_t bytes_of_number);
 
 template <class Real>
 struct RowPart {
@@ -78,8 +78,9 @@ class RowMachine {
     const Real* wide_primal(int reg) const { return wide_[static_cast<std::size_t>(layout_slot(reg))].data(); }
     void locate(std::size_t row, const std::vector<RowPart<Real>>& streams, const Real* embedding, Real* scratch,
                 std::size_t block, std::vector<RowTarget<Real>>& at);
+    // `only`: which instructions, by index; null for all.
     void run_stage(const Stage& stage, std::size_t count, const std::vector<RowTarget<Real>>& at,
-                   const std::vector<RowMap<Real>>& norms) const;
+                   const std::vector<RowMap<Real>>& norms, const std::vector<bool>* only = nullptr) const;
     RowMap<Real> map_of(const Instruction& instruction, const std::vector<RowMap<Real>>& norms) const;
     RowTerm<Real> term(const Term& term, const std::vector<RowTarget<Real>>& at, bool slope_of_coefficient,
                        bool slope_of_source) const;

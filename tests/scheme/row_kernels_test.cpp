@@ -98,7 +98,9 @@ std::vector<RowFunction> every_function() {
 }
 
 std::vector<Isa> isas() {
-    return detect_isa() != Isa::plain ? std::vector<Isa>{Isa::plain, Isa::avx2} : std::vector<Isa>{Isa::plain};
+    std::vector<Isa> all = {Isa::plain, Isa::avx2, Isa::avx512};
+    all.resize(static_cast<std::size_t>(detect_isa()) + 1);  // each has what those before it have
+    return all;
 }
 
 template <class Real>
@@ -232,30 +234,43 @@ TYPED_TEST(RowKernelsOf, CombineEqualsTheDefinition) {
     }
 }
 
-TYPED_TEST(RowKernelsOf, BothInstructionSetsGiveTheSameBitsExceptInCurves) {
+TYPED_TEST(RowKernelsOf, AllInstructionSetsGiveTheSameBitsExceptInCurves) {
     using Real = TypeParam;
-    if (detect_isa() == Isa::plain) {
-        GTEST_SKIP() << "this CPU has no AVX2";
-    }
+    constexpr std::size_t rows = 21;  // more than gradients of gains are added up for at a time
     for (const RowFunction function : every_function()) {
         const bool curve = function == RowFunction::tanh || function == RowFunction::erf;
-        for (const std::size_t dim : {1U, 3U, 16U, 37U, 300U}) {
-            std::vector<Real> in(4 * dim);
+        for (const std::size_t dim : {1U, 3U, 16U, 37U, 48U, 64U, 300U, 1100U}) {
+            std::vector<Real> in(rows * dim);
+            std::vector<Real> grad(in.size());
             for (std::size_t i = 0; i < in.size(); ++i) {
                 in[i] = static_cast<Real>(3 * Random(dim, 8).normal(i));
+                grad[i] = static_cast<Real>(Random(dim, 9).normal(i));
             }
             RowMap<Real> map;
             map.function = function;
-            std::vector<Real> plain(in.size());
-            std::vector<Real> fast(in.size());
-            row_kernels<Real>(Isa::plain).apply(map, 4, dim, in.data(), plain.data());
-            row_kernels<Real>(Isa::avx2).apply(map, 4, dim, in.data(), fast.data());
-            for (std::size_t i = 0; i < in.size(); ++i) {
-                if (curve) {
-                    EXPECT_NEAR(static_cast<double>(plain[i]), static_cast<double>(fast[i]),
-                                6 * static_cast<double>(std::numeric_limits<Real>::epsilon()));
-                } else {
-                    EXPECT_EQ(plain[i], fast[i]);
+            map.gain = in.data();
+            map.bias = grad.data();
+            std::vector<std::vector<double>> results;
+            for (const Isa isa : isas()) {
+                std::vector<Real> out(in.size());
+                std::vector<Real> grad_in(in.size(), Real{1});
+                std::vector<double> gain(dim, 0.0);
+                std::vector<double> bias(dim, 0.0);
+                double alpha = 0;
+                double shift = 0;
+                row_kernels<Real>(isa).apply(map, rows, dim, in.data(), out.data());
+                row_kernels<Real>(isa).apply_reverse(map, rows, dim, in.data(), grad.data(), grad_in.data(),
+                                                     {gain.data(), bias.data(), &alpha, &shift});
+                std::vector<double>& result = results.emplace_back(out.begin(), out.end());
+                result.insert(result.end(), grad_in.begin(), grad_in.end());
+                result.insert(result.end(), gain.begin(), gain.end());
+                result.insert(result.end(), bias.begin(), bias.end());
+            }
+            for (std::size_t k = 1; k < results.size(); ++k) {
+                for (std::size_t i = 0; i < results[0].size(); ++i) {
+                    const double slack = curve ? 200 * static_cast<double>(std::numeric_limits<Real>::epsilon()) : 0;
+                    ASSERT_NEAR(results[k][i], results[0][i], slack * (1 + std::fabs(results[0][i])))
+                        << dim << " " << i;
                 }
             }
         }
