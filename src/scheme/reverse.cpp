@@ -75,6 +75,8 @@ void ReverseStep<Real>::plan_backward() {
     std::vector<bool> wanted(index(code.registers), false);
     std::vector<bool> written(index(code.registers), false);
     again_.assign(code.instructions.size(), false);
+    // What is shown of the branches comes after the streams, and has no gradient.
+    const std::size_t outputs = part_ == ReversePart::block ? code.streams_in.size() : 1;
     written_.assign(code.stages.size(), {});
     for (std::size_t s = code.stages.size(); s-- > 0;) {
         const Stage& stage = code.stages[s];
@@ -82,7 +84,7 @@ void ReverseStep<Real>::plan_backward() {
         if (stage.call >= 0) {
             written[index(code.instructions[index(stage.call)].in)] = true;
         }
-        for (std::size_t i = 0; s + 1 == code.stages.size() && i < code.streams_out.size(); ++i) {
+        for (std::size_t i = 0; s + 1 == code.stages.size() && i < outputs; ++i) {
             written[index(code.streams_out[i])] = true;
         }
         for (std::size_t i = stage.end; i-- > stage.begin;) {

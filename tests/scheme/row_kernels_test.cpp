@@ -277,6 +277,61 @@ TYPED_TEST(RowKernelsOf, AllInstructionSetsGiveTheSameBitsExceptInCurves) {
     }
 }
 
+// The Jacobian of a direction is symmetric, so J' g is its derivative along g, which the definition has.
+TYPED_TEST(RowKernelsOf, GradientsOfNormsAreThoseOfTheDefinitionAlsoOfManyAndHugeRows) {
+    using Real = TypeParam;
+    constexpr std::size_t rows = 40;
+    constexpr std::size_t huge_row = 33;
+    const double huge = sizeof(Real) == 8 ? 1e200 : 1e25;
+    const double tolerance = 300 * static_cast<double>(std::numeric_limits<Real>::epsilon());
+    for (const Isa isa : isas()) {
+        for (const RowFunction function : {RowFunction::sphere, RowFunction::rms, RowFunction::centred}) {
+            for (const std::size_t dim : {3U, 48U, 100U}) {
+                std::vector<Real> in(rows * dim);
+                std::vector<Real> grad(in.size());
+                std::vector<Real> gain(dim);
+                for (std::size_t i = 0; i < in.size(); ++i) {
+                    in[i] = static_cast<Real>(Random(dim, 3).normal(i) * (i / dim == huge_row ? huge : 1));
+                    grad[i] = static_cast<Real>(Random(dim, 4).normal(i));
+                    gain[i % dim] = static_cast<Real>(1 + 0.1 * static_cast<double>(i % dim % 7));
+                }
+                RowMap<Real> map;
+                map.function = function;
+                map.gain = gain.data();
+                std::vector<Real> grad_in(in.size(), Real{2});
+                std::vector<double> gains(dim, 5.0);
+                std::vector<double> biases(dim, 7.0);
+                row_kernels<Real>(isa).apply_reverse(map, rows, dim, in.data(), grad.data(), grad_in.data(),
+                                                     {gains.data(), biases.data(), nullptr, nullptr});
+                std::vector<double> expected_gains(dim, 5.0);
+                std::vector<double> expected_biases(dim, 7.0);
+                for (std::size_t row = 0; row < rows; ++row) {
+                    const double size = row == huge_row ? huge : 1;
+                    std::vector<double> x(dim);
+                    std::vector<double> v(dim);
+                    for (std::size_t k = 0; k < dim; ++k) {
+                        x[k] = static_cast<double>(in[row * dim + k]) / size;
+                        v[k] = static_cast<double>(grad[row * dim + k]) * static_cast<double>(gain[k]);
+                    }
+                    const Reference bare = bare_reference(function, x, v, 0, 1, 0);
+                    for (std::size_t k = 0; k < dim; ++k) {
+                        const double g = static_cast<double>(grad[row * dim + k]);
+                        ASSERT_NEAR(static_cast<double>(grad_in[row * dim + k]), 2 + bare.slope[k] / size,
+                                    tolerance * (2 + std::fabs(bare.slope[k])))
+                            << dim << " row " << row;
+                        expected_gains[k] += g * bare.value[k];
+                        expected_biases[k] += g;
+                    }
+                }
+                for (std::size_t k = 0; k < dim; ++k) {
+                    EXPECT_NEAR(gains[k], expected_gains[k], 10 * tolerance) << dim;
+                    EXPECT_NEAR(biases[k], expected_biases[k], 10 * tolerance) << dim;
+                }
+            }
+        }
+    }
+}
+
 TYPED_TEST(RowKernelsOf, ExtremeRowsKeepTheirDirection) {
     using Real = TypeParam;
     const double big = sizeof(Real) == 8 ? 1e300 : 1e30;
