@@ -103,21 +103,35 @@ template <class Vector>
 }
 #endif
 
+// All lanes joined, by halves: one after the other they would wait for each other.
+template <class Vector, class Join>
+[[gnu::always_inline]] inline auto folded(Vector v, const Join& join) {
+    constexpr std::size_t count = sizeof(v) / sizeof(v[0]);
+    static_assert(count == 2 || count == 4 || count == 8 || count == 16);
+    if constexpr (count == 16) {
+        v = join(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+        v = join(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+        v = join(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+        v = join(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+    } else if constexpr (count == 8) {
+        v = join(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
+        v = join(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
+        v = join(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6));
+    } else if constexpr (count == 4) {
+        v = join(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));
+        v = join(v, __builtin_shufflevector(v, v, 1, 0, 3, 2));
+    } else {
+        v = join(v, __builtin_shufflevector(v, v, 1, 0));
+    }
+    return v[0];
+}
 template <class Real>
 [[gnu::always_inline]] inline Real sum_of(const Lanes<Real>& lanes) {
-    Real total = lanes[0];
-    for (std::size_t i = 1; i < lane_count<Real>; ++i) {
-        total += lanes[i];
-    }
-    return total;
+    return folded(lanes, [](const Lanes<Real>& a, const Lanes<Real>& b) { return a + b; });
 }
 template <class Real>
 [[gnu::always_inline]] inline Real largest_of(const Lanes<Real>& lanes) {
-    Real most = lanes[0];
-    for (std::size_t i = 1; i < lane_count<Real>; ++i) {
-        most = lanes[i] > most ? lanes[i] : most;
-    }
-    return most;
+    return folded(lanes, [](const Lanes<Real>& a, const Lanes<Real>& b) { return larger(a, b); });
 }
 
 // ---- 2^t and e^x

@@ -7,7 +7,8 @@
 // its weights NaN; minus infinity is weight 0 to softmax alone.
 //
 // Blocks of rows: a head's weights exist for one block at a time, are shown to whoever wants to see them, multiplied
-// with the values, and overwritten. Reverse mode computes them again. Memory: O(block * tokens) a thread.
+// with the values, and overwritten. Reverse mode computes them again. Memory: O(block * tokens) a thread; in reverse
+// O(tokens^2) for at most 256 tokens.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include "attention/attention.hpp"
 #include "model/batch.hpp"
 #include "model/dropout.hpp"
+#include "model/layer_kernels.hpp"
 #include "model/taps.hpp"
 
 namespace flyball::model {
@@ -34,17 +36,20 @@ struct HeadsShape {
 };
 
 // qkv: [rows, queries | keys | values]; out: [rows, heads*head_dim]. Taps get the scores, times the scale, as
-// blocks.L.attn.scores and the weights, before dropout, as blocks.L.attn.pattern.
+// blocks.L.attn.scores and the weights, before dropout, as blocks.L.attn.pattern. `scales` (may be null): [rows,
+// heads], in an order of its own, which spares attend_reverse two thirds of softmax.
 template <class Real>
-void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t layer, const Taps<Real>& taps);
+void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t layer, const Taps<Real>& taps,
+            SoftmaxScale<Real>* scales = nullptr);
 
 // The last token of a sequence whose keys and values, its own included, are at hand: keys, values [tokens,
 // kv_heads*head_dim], query and out [heads*head_dim]. `shape.batch` is that one sequence; causal alone.
 template <class Real>
 void attend_last(const HeadsShape& shape, const Real* query, const Real* keys, const Real* values, Real* out);
 
-// grad_qkv: shaped like qkv, overwritten.
+// grad_qkv: shaped like qkv, overwritten. `scales`: as attend() left them, or null.
 template <class Real>
-void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_out, Real* grad_qkv);
+void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_out, Real* grad_qkv,
+                    const SoftmaxScale<Real>* scales = nullptr);
 
 }  // namespace flyball::model

@@ -17,10 +17,19 @@ inline constexpr std::size_t padded(std::size_t count) {
     return (count + row_padding - 1) / row_padding * row_padding;
 }
 
+// What softmax found in a row: weight_k = 2^(row_k - maximum) * inverse. NaN for a row of NaN.
+template <class Real>
+struct SoftmaxScale {
+    Real maximum = 0;
+    Real inverse = 0;
+};
+
 template <class Real>
 struct LayerKernels {
     // row_k becomes 2^row_k / sum 2^row, k < count; numbers up to padded(count) become 0.
-    void (*softmax)(std::size_t count, Real* row);
+    SoftmaxScale<Real> (*softmax)(std::size_t count, Real* row);
+    // The same bits for the same row.
+    void (*softmax_again)(std::size_t count, const SoftmaxScale<Real>& scale, Real* row);
     // grad_k becomes weight_k (grad_k - sum weight grad): from the gradient of softmax's result to that of its scores
     void (*softmax_reverse)(std::size_t count, const Real* weights, Real* grad);
     // out may be in

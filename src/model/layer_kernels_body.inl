@@ -33,10 +33,16 @@ inline typename LanesOf<Real>::Bits differs(const Lanes<Real>& a, const Lanes<Re
     return (typename LanesOf<Real>::Bits)(a != b);
 }
 
+template <class Real>
+inline bool any(const typename LanesOf<Real>::Bits& lanes) {
+    using Bits = typename LanesOf<Real>::Bits;
+    return folded(lanes, [](const Bits& a, const Bits& b) { return a | b; }) != 0;
+}
+
 // ---- softmax -------------------------------------------------------------------------------------------------------
 
 template <class Real>
-void softmax(std::size_t count, Real* row) {
+SoftmaxScale<Real> softmax(std::size_t count, Real* row) {
     constexpr std::size_t W = lane_count<Real>;
     constexpr std::size_t V = row_padding / W < 4 ? row_padding / W : 4;  // vectors at a time
     using Bits = typename LanesOf<Real>::Bits;
@@ -62,15 +68,11 @@ void softmax(std::size_t count, Real* row) {
         most[0] = larger(most[0], most[v]);
     }
     const Real maximum = largest_of<Real>(most[0]);
-    bool is_strange = !(maximum < infinity && maximum > -infinity);
-    for (std::size_t lane = 0; lane < W; ++lane) {
-        is_strange = is_strange || strange[lane] != 0;
-    }
-    if (is_strange) {
+    if (!(maximum < infinity && maximum > -infinity) || any<Real>(strange)) {
         for (std::size_t k = 0; k < room; ++k) {
             row[k] = k < count ? static_cast<Real>(__builtin_nan("")) : Real{0};
         }
-        return;
+        return {static_cast<Real>(__builtin_nan("")), static_cast<Real>(__builtin_nan(""))};
     }
     const Lanes<Real> shift = all(maximum);
     Lanes<Real> total[V];
@@ -95,9 +97,42 @@ void softmax(std::size_t count, Real* row) {
             total[v] = total[2 * v] + total[2 * v + 1];
         }
     }
-    const Lanes<Real> inverse = all(1 / sum_of<Real>(total[0]));
+    const SoftmaxScale<Real> scale{maximum, 1 / sum_of<Real>(total[0])};
+    const Lanes<Real> inverse = all(scale.inverse);
     for (std::size_t k = 0; k < room; k += W) {
         store<Real>(row + k, load<Real>(row + k) * inverse);
+    }
+    return scale;
+}
+
+template <class Real>
+void softmax_again(std::size_t count, const SoftmaxScale<Real>& scale, Real* row) {
+    constexpr std::size_t W = lane_count<Real>;
+    constexpr std::size_t V = row_padding / W < 4 ? row_padding / W : 4;
+    const std::size_t room = (count + row_padding - 1) / row_padding * row_padding;
+    const bool is_strange = scale.inverse != scale.inverse;
+    for (std::size_t k = count; k < room; ++k) {
+        row[k] = -static_cast<Real>(__builtin_inf());
+    }
+    if (is_strange) {
+        for (std::size_t k = 0; k < room; ++k) {
+            row[k] = k < count ? static_cast<Real>(__builtin_nan("")) : Real{0};
+        }
+        return;
+    }
+    const Lanes<Real> shift = all(scale.maximum);
+    const Lanes<Real> inverse = all(scale.inverse);
+    for (std::size_t k = 0; k < room; k += V * W) {
+        Lanes<Real> e[V];
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < V; ++v) {
+            e[v] = load<Real>(row + k + v * W) - shift;
+        }
+        exp2_lanes<Real, static_cast<int>(V)>(e);
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < V; ++v) {
+            store<Real>(row + k + v * W, e[v] * inverse);
+        }
     }
 }
 
@@ -290,10 +325,7 @@ double log_sum_exp(std::size_t count, const Real* row) {
         most = larger(x, most);
     }
     Real maximum = largest_of<Real>(most);
-    bool strange = false;
-    for (std::size_t lane = 0; lane < W; ++lane) {
-        strange = strange || nan_lanes[lane] != 0;
-    }
+    bool strange = any<Real>(nan_lanes);
     for (; k < count; ++k) {
         strange = strange || __builtin_isnan(static_cast<double>(row[k]));
         maximum = row[k] > maximum ? row[k] : maximum;
@@ -322,5 +354,6 @@ void exponentials(std::size_t count, Real shift, Real scale, Real* row) {
 }
 
 template <class Real>
-constexpr LayerKernels<Real> table = {softmax<Real>, softmax_reverse<Real>,    activate<Real>,    gate<Real>,
-                                      slope<Real>,   activate_and_slope<Real>, log_sum_exp<Real>, exponentials<Real>};
+constexpr LayerKernels<Real> table = {
+    softmax<Real>, softmax_again<Real>,      softmax_reverse<Real>, activate<Real>,    gate<Real>,
+    slope<Real>,   activate_and_slope<Real>, log_sum_exp<Real>,     exponentials<Real>};

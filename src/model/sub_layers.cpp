@@ -104,7 +104,8 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     show(Site::query, 0, a.query_width());
     show(Site::key, a.query_width(), a.key_width());
     show(Site::value, a.query_width() + a.key_width(), a.key_width());
-    attend(heads(layer, room.call), room.qkv.data(), room.mixed.data(), layer, taps);
+    room.scales.resize(rows_ * a.heads);
+    attend(heads(layer, room.call), room.qkv.data(), room.mixed.data(), layer, taps, room.scales.data());
     linear(model_, block.output, rows_, room.mixed.data(), out, a.dim, packed_);
 }
 
@@ -173,7 +174,8 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
     linear_reverse(model_, block.output, rows_, room.mixed.data(), grad_out, a.dim, grad_narrow_.data(), false,
                    gradients, packed_);
-    attend_reverse(heads(layer, room.call), room.qkv.data(), grad_narrow_.data(), grad_wide_.data());
+    attend_reverse(heads(layer, room.call), room.qkv.data(), grad_narrow_.data(), grad_wide_.data(),
+                   room.scales.data());
     norm_attention_reverse(model_, layer, NormPlacement::after_positions, rows_, room.unnormed, grad_wide_.data(),
                            gradients);
     turn_all(rope_, a, batch_, 0, grad_wide_.data(), true);

@@ -18,13 +18,14 @@ namespace flyball::model {
 // What one call leaves behind for reverse mode; a forward pass alone reuses one for all calls.
 template <class Real>
 struct CallRoom {
-    std::size_t call = 0;         // which of the block's calls this is
-    std::vector<Real> qkv;        // [rows, qkv_width], after rotary positions and norms
-    std::vector<Real> unnormed;   // qkv before norms inside attention, where there are any
-    std::vector<Real> mixed;      // [rows, heads*head_dim]
-    std::vector<Real> hidden;     // [rows, inner_width], before the FFN's scale and activation; where the
-                                  // FFN has neither scale nor gate, the activation's slope there instead
-    std::vector<Real> activated;  // [rows, ffn_dim]
+    std::size_t call = 0;                    // which of the block's calls this is
+    std::vector<Real> qkv;                   // [rows, qkv_width], after rotary positions and norms
+    std::vector<Real> unnormed;              // qkv before norms inside attention, where there are any
+    std::vector<Real> mixed;                 // [rows, heads*head_dim]
+    std::vector<SoftmaxScale<Real>> scales;  // [rows, heads] of attend()
+    std::vector<Real> hidden;                // [rows, inner_width], before the FFN's scale and activation; where the
+                                             // FFN has neither scale nor gate, the activation's slope there instead
+    std::vector<Real> activated;             // [rows, ffn_dim]
 };
 
 // What attention reads: room.qkv gets queries, keys and values of the rows, normed and turned. Row i of a sequence
