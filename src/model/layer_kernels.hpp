@@ -40,6 +40,9 @@ struct LayerKernels {
     void (*slope)(Activation activation, std::size_t count, const Real* in, Real* out);
     // out = act(in), and in becomes act'(in): what reverse mode needs of it
     void (*activate_and_slope)(Activation activation, std::size_t count, Real* in, Real* out);
+    // out *= in, out += in; out is not in
+    void (*multiply)(std::size_t count, const Real* in, Real* out);
+    void (*add)(std::size_t count, const Real* in, Real* out);
     // log sum e^row
     double (*log_sum_exp)(std::size_t count, const Real* row);
     // row_k becomes scale * e^(row_k - shift)

@@ -162,6 +162,17 @@ void softmax_reverse(std::size_t count, const Real* weights, Real* grad) {
 
 template <class Real>
 inline Lanes<Real> logistic(const Lanes<Real>& x) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(Real) == 4) {
+        // Half the time of a division: 14 bits from a table, then 1/d = y + y (1 - d y), good to the last place. d
+        // stays finite, so that 1 - d y is a number; NaN is the second operand, which min returns.
+        const __m512 d =
+            _mm512_add_ps(_mm512_set1_ps(1),
+                          _mm512_mask_min_ps(x, static_cast<__mmask16>(-1), _mm512_set1_ps(1.7e38F), exp_of<Real>(-x)));
+        const __m512 y = _mm512_mask_rcp14_ps(d, static_cast<__mmask16>(-1), d);  // GCC 12 warns about the plain one
+        return _mm512_fmadd_ps(y, _mm512_fnmadd_ps(d, y, _mm512_set1_ps(1)), y);
+    }
+#endif
     return all(Real{1}) / (all(Real{1}) + exp_of<Real>(-x));
 }
 
@@ -309,6 +320,22 @@ void activate_and_slope(Activation activation, std::size_t count, Real* in, Real
     }
 }
 
+// ---- sums and products of rows ------------------------------------------------------------------------------------
+
+template <class Real>
+void multiply(std::size_t count, const Real* in, Real* __restrict out) {
+    for (std::size_t k = 0; k < count; ++k) {
+        out[k] *= in[k];
+    }
+}
+
+template <class Real>
+void add(std::size_t count, const Real* in, Real* __restrict out) {
+    for (std::size_t k = 0; k < count; ++k) {
+        out[k] += in[k];
+    }
+}
+
 // ---- loss ----------------------------------------------------------------------------------------------------------
 
 // A NaN is an outcome that must not be lost: it decides the result.
@@ -354,6 +381,6 @@ void exponentials(std::size_t count, Real shift, Real scale, Real* row) {
 }
 
 template <class Real>
-constexpr LayerKernels<Real> table = {
-    softmax<Real>, softmax_again<Real>,      softmax_reverse<Real>, activate<Real>,    gate<Real>,
-    slope<Real>,   activate_and_slope<Real>, log_sum_exp<Real>,     exponentials<Real>};
+constexpr LayerKernels<Real> table = {softmax<Real>, softmax_again<Real>, softmax_reverse<Real>,    activate<Real>,
+                                      gate<Real>,    slope<Real>,         activate_and_slope<Real>, multiply<Real>,
+                                      add<Real>,     log_sum_exp<Real>,   exponentials<Real>};

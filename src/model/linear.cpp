@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/small_gemm.hpp"
+#include "model/layer_kernels.hpp"
 
 namespace flyball::model {
 
@@ -200,15 +201,12 @@ void add_rows(std::size_t rows, std::size_t columns, const Real* from, std::size
     constexpr std::size_t strip = 64;
     const std::size_t strips = (columns + strip - 1) / strip;
     const bool small = rows * columns <= work_per_tile / 4;
+    const LayerKernels<Real>& kernels = layer_kernels<Real>();
     parallel_slots(strips, small ? 1 : strips, [&](std::size_t, std::size_t begin, std::size_t end) {
         const std::size_t first = begin * strip;
         const std::size_t count = std::min(columns, end * strip) - first;
-        Real* __restrict sum = to + first;
         for (std::size_t i = 0; i < rows; ++i) {
-            const Real* __restrict row = from + i * stride + first;
-            for (std::size_t k = 0; k < count; ++k) {
-                sum[k] += row[k];
-            }
+            kernels.add(count, from + i * stride + first, to + first);
         }
     });
 }

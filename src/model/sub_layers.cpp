@@ -201,16 +201,16 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
     linear_reverse(model_, block.ffn_out, rows_, room.activated.data(), grad_out, a.dim, grad_narrow_.data(), false,
                    gradients, packed_);
+    const bool has_slopes = !a.gated && !scale.any();  // kept
+    Real* const grad_hidden = has_slopes ? grad_narrow_.data() : grad_wide_.data();
     for_rows(rows_, width, [&](std::size_t i) {
-        const Real* const g = grad_narrow_.data() + i * f;
-        const Real* const pre = scale.row(room.hidden.data() + i * width);
-        Real* const to = grad_wide_.data() + i * width;
-        if (!a.gated && !scale.any()) {  // slopes were kept
-            for (std::size_t k = 0; k < f; ++k) {
-                to[k] = pre[k] * g[k];
-            }
+        if (has_slopes) {
+            kernels.multiply(f, room.hidden.data() + i * width, grad_hidden + i * f);
             return;
         }
+        const Real* const g = grad_narrow_.data() + i * f;
+        const Real* const pre = scale.row(room.hidden.data() + i * width);
+        Real* const to = grad_hidden + i * width;
         kernels.slope(a.activation, f, pre, to);
         if (!a.gated) {
             for (std::size_t k = 0; k < f; ++k) {
@@ -225,10 +225,10 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
             to[f + k] *= g[k];
         }
     });
-    scale.reverse(rows_, room.hidden.data(), grad_wide_.data(), gradients);
+    scale.reverse(rows_, room.hidden.data(), grad_hidden, gradients);
     bool add = false;
     for (const Linear& part : block.ffn_in) {
-        linear_reverse(model_, part, rows_, in, grad_wide_.data(), width, grad_in, add, gradients, packed_);
+        linear_reverse(model_, part, rows_, in, grad_hidden, width, grad_in, add, gradients, packed_);
         add = true;
     }
 }
