@@ -36,8 +36,9 @@ TREE = ROOT / "build/mutations"
 BUILD = TREE / "build/release"
 FEWEST = 10  # of a module
 # Test programs from cheap to dear, so that a mistake is found as early as can be; others come after these.
-ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "train", "model", "dynamics", "cli"]
-WITHOUT_AVX2 = ["scheme", "attention", "model"]  # their tests run again with FLYBALL_ISA=plain
+ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "limits", "train", "model", "dynamics",
+         "cli"]
+WITHOUT_AVX2 = ["scheme", "attention", "model", "limits"]  # their tests run again with FLYBALL_ISA=plain
 TIMEOUT = 600
 FAULT_WALK = "flyball_faults"
 # Modules whose failures to write, rename or allocate tests/faults provokes.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 
-#include "core/error.hpp"
 #include "dynamics/bdf.hpp"
 
 namespace flyball::dynamics {
@@ -45,9 +45,7 @@ std::span<const MethodRow> method_rows() {
 const MethodRow& row_of(Method method) {
     const auto* const found =
         std::find_if(rows.begin(), rows.end(), [&](const MethodRow& row) { return row.method == method; });
-    if (found == rows.end()) {
-        throw Error(ErrorKind::usage, "dynamics.method", "a method without a row", "one of method_rows()");
-    }
+    assert(found != rows.end() && "a method without a row");
     return *found;
 }
 

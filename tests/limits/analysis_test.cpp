@@ -200,20 +200,23 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
     EXPECT_EQ(found.layer, 1U);
     EXPECT_EQ(found.head, 1U);
     EXPECT_NEAR(found.temperature, 2, 1e-6);  // heads of 4 channels
-    double entropy = 0, spectral = 0, active = 0, rows = 0, peak = 0;
+    double entropy = 0, entropy_share = 0, spectral = 0, active = 0, active_share = 0, rows = 0, peak = 0;
     std::vector<double> ratio(3), lower(3), upper(3), count(3), received(tokens), seen(tokens);
     const std::vector<std::size_t> chosen = {2, 8, 20};
     for (std::size_t t = 2; t < tokens; ++t) {
         const reference::Row row = row_of(r, 1, t, tokens, false);
         ++rows;
+        const auto keys = static_cast<double>(t + 1);
         for (const double w : row.weights) {
             entropy -= w * std::log(w);
+            entropy_share -= w * std::log(w) / std::log(keys);  // 1: spread over all keys
         }
         const std::vector<std::size_t> order = reference::order_of(row.weights);
         double mass = 0;
         for (std::size_t k = 0; mass < 0.9; ++k) {
             mass += row.weights[order[k]];
             ++active;
+            active_share += 1 / keys;
         }
         peak += row.weights[order.front()];
         spectral += reference::spectral_norm(row.weights) / 2;
@@ -232,7 +235,9 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
     }
     EXPECT_EQ(found.rows, tokens - 2);
     EXPECT_NEAR(found.entropy, entropy / rows, 1e-6);
+    EXPECT_NEAR(found.entropy_share, entropy_share / rows, 1e-6);
     EXPECT_NEAR(found.active, active / rows, 1e-9);
+    EXPECT_NEAR(found.active_share, active_share / rows, 1e-9);
     EXPECT_NEAR(found.peak, peak / rows, 1e-6);
     EXPECT_NEAR(found.spectral, spectral / rows, 1e-6);
     double sink = 0;

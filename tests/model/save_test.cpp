@@ -10,6 +10,7 @@
 #include "model/family.hpp"
 #include "model/native.hpp"
 #include "scheme/catalogue.hpp"
+#include "scheme/own_equation.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
 
@@ -354,6 +355,20 @@ TEST(Rewire, PreLnAndPostLnShareNoNorm) {
     // Mix-LN is Post-LN in its first half here: only the others keep their norms.
     const Rewired mix = to_equation(model, "mix-ln:tau=0.5");
     EXPECT_TRUE(has(mix.fresh, "blocks.0.norm.0.weight") && has(mix.copied, "blocks.1.norm.0.weight"));
+}
+
+// Which of two norms is the one of the old equation, nobody can say.
+TEST(Rewire, NormsAreMatchedWhereTheirNumberIsTheSame) {
+    const Model<float> post = to_equation(load_model(golden_folder() / "gpt2"), "post-ln").model;
+    const scheme::Scheme twice = scheme::scheme_of_equation("norm(norm(x + dt*f(x)))");
+    const Rewired more = rewired(post, wired(post.architecture(), twice), recipe_of(twice), 7);
+    for (const char* part : {"0.weight", "0.bias", "1.weight", "1.bias", "2.weight", "3.bias"}) {
+        EXPECT_TRUE(has(more.fresh, std::string("blocks.0.norm.") + part)) << part;
+    }
+    const Rewired fewer = to_equation(more.model, "post-ln");
+    EXPECT_EQ(more.dropped.size(), 2U * 4) << "two norms with gain and bias in each of two blocks";
+    EXPECT_EQ(fewer.fresh.size(), 2U * 4);
+    EXPECT_EQ(fewer.dropped.size(), 2U * 8);
 }
 
 TEST(Rewire, UnitVectorsAndLearnedParametersFollowTheNewScheme) {

@@ -147,5 +147,40 @@ TEST(TextTable, TakesEmptyTablesLongRowsAndControlCharacters) {
     EXPECT_EQ(text_table({"a"}, {{"x", "y\x1b[1m\n"}}), "a\n-  ------\nx  y [1m\n");
 }
 
+TEST(TextTable, ThousandsWithCommasAreNumbers) {
+    EXPECT_EQ(text_table({"tokens/s", "seeds"}, {{"1,234,567", "1,2 or 3"}, {"-", "4"}, {"89", "5%"}}),
+              " tokens/s  seeds\n"
+              "---------  --------\n"
+              "1,234,567  1,2 or 3\n"
+              "        -  4\n"
+              "       89  5%\n");
+    EXPECT_EQ(text_table({"share"}, {{"5%"}, {"12.5%"}}), "share\n-----\n   5%\n12.5%\n");
+}
+
+TEST(TextLines, BreakBeforeTheWordThatDoesNotFit) {
+    EXPECT_EQ(text_lines("aa bb cc", 8), "aa bb cc\n");
+    EXPECT_EQ(text_lines("aa bb cc", 7), "aa bb\ncc\n");
+    EXPECT_EQ(text_lines("aa bb cc", 5), "aa bb\ncc\n");
+    EXPECT_EQ(text_lines("aa bb cc", 4), "aa\nbb\ncc\n");
+    EXPECT_EQ(text_lines("a wonderful b c", 5), "a\nwonderful\nb c\n") << "a word is never cut";
+    EXPECT_EQ(text_lines("wonderful", 5), "wonderful\n") << "no empty line before it";
+    EXPECT_EQ(text_lines("", 5), "\n");
+}
+
+TEST(TextLines, CountTheirPrefixes) {
+    EXPECT_EQ(text_lines("aa bb cc dd ee", 8, "1. ", "   "), "1. aa bb\n   cc dd\n   ee\n");
+    EXPECT_EQ(text_lines("aa bb cc", 7, "1. ", "   "), "1. aa\n   bb\n   cc\n");
+    EXPECT_EQ(text_lines("aa bb cc dd ee", 8, "10. ", "-"), "10. aa\n-bb cc\n-dd ee\n");
+    EXPECT_EQ(text_lines("aa bb cc dd ee", 8, "", "--- "), "aa bb cc\n--- dd\n--- ee\n");
+}
+
+// θ has two bytes and ∞ three; the accent (two bytes) stands above the e before it.
+TEST(TextLines, CountCharactersAsATerminalDoes) {
+    EXPECT_EQ(text_lines("θθ ∞∞ cc", 5), "θθ ∞∞\ncc\n");
+    EXPECT_EQ(text_lines("e\u0301e\u0301 bb cc", 5), "e\u0301e\u0301 bb\ncc\n");
+    EXPECT_EQ(text_lines("aa bb cc dd", 7, "∞ ", "θ "), "∞ aa bb\nθ cc dd\n");
+    EXPECT_EQ(text_lines("aa\x1b[1m b\nb", 20), "aa [1m b b\n") << "nothing moves the cursor";
+}
+
 }  // namespace
 }  // namespace flyball::report

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <set>
 
+#include "scheme/document.hpp"
 #include "scheme/limit.hpp"
 #include "scheme/normaliser.hpp"
+#include "scheme/own_equation.hpp"
 #include "support.hpp"
 
 namespace flyball::scheme::test {
@@ -68,6 +70,13 @@ TEST(Catalogue, LimitsAndLawsAreTheKnownOnes) {
         EXPECT_EQ(limit_problem(program, SubLayers::attention_only), std::nullopt) << name;
         EXPECT_TRUE(reduced_law_problem(program).has_value()) << name;
     }
+}
+
+TEST(Catalogue, TheDocumentSaysWhatHasALimitAndWhatHasALaw) {
+    const Json list = document({find_scheme("peri-ln"), find_scheme("dyt"), scheme_of_equation("x + f(norm(x))")});
+    EXPECT_TRUE(list.at(0).at("ode").get<bool>() && list.at(0).at("plane").get<bool>());
+    EXPECT_TRUE(list.at(1).at("ode").get<bool>() && !list.at(1).at("plane").get<bool>());
+    EXPECT_TRUE(!list.at(2).at("ode").get<bool>() && !list.at(2).at("plane").get<bool>());
 }
 
 TEST(Catalogue, EquationsWithoutALimitAreFound) {

@@ -25,6 +25,18 @@ KNOWN = [
      "return count > 0 ? sum / count :", "return count > 0 ? sum :"),
     ("lines-of-one-look-stay-alike", "src/report/colour.cpp",
      "if (line->style.colour.empty() || !is_taken(line->style.dash)) {", "if (!line->style.colour.empty()) {"),
+    # words in lines, and columns of numbers
+    ("lines-one-column-too-wide", "src/report/text_table.cpp", "used + 1 + columns(word) > width", "used + columns(word) > width"),
+    ("lines-break-before-they-are-full", "src/report/text_table.cpp",
+     "used + 1 + columns(word) > width", "used + 1 + columns(word) >= width"),
+    ("lines-count-bytes", "src/report/text_table.cpp",
+     "used += (is_empty ? 0 : 1) + columns(word);", "used += (is_empty ? 0 : 1) + word.size();"),
+    ("lines-forget-the-spaces", "src/report/text_table.cpp", "used += (is_empty ? 0 : 1) + columns(word);", "used += columns(word);"),
+    ("other-lines-as-short-as-the-first", "src/report/text_table.cpp", "used = columns(others);", "used = columns(first);"),
+    ("first-prefix-is-not-counted", "src/report/text_table.cpp", "std::size_t used = columns(first);", "std::size_t used = 0;"),
+    ("a-long-word-leaves-an-empty-line", "src/report/text_table.cpp", "if (!is_empty && used", "if (used"),
+    ("thousands-are-words", "src/report/text_table.cpp", "    std::erase(cell, ',');\n", ""),
+    ("percentages-are-words", "src/report/text_table.cpp", "cell.ends_with('%')", "cell.starts_with('%')"),
 ]
 
 # Written by someone who had not seen the tests.

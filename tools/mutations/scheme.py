@@ -103,7 +103,7 @@ KNOWN = [
 BLIND = [
     ("schemes-json-plane-is-ode", "src/scheme/document.cpp",
      '{"plane", !reduced_law_problem(scheme.program).has_value()}',
-     '{"plane", !limit_problem(scheme.program, SubLayers::attention_only).has_value()}', "cli"),
+     '{"plane", !limit_problem(scheme.program, SubLayers::attention_only).has_value()}'),
     ("deepnorm-default-exponent", "src/scheme/catalogue.cpp",
      "where a = (2*L)^0.25", "where a = (2*L)^0.5"),
     ("model-block-time-from-one", "src/scheme/environment.hpp",
