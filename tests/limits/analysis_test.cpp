@@ -9,6 +9,7 @@
 #include "limits/analysis.hpp"
 #include "limits/diagnosis.hpp"
 #include "limits/document.hpp"
+#include "limits/head_sums.hpp"
 #include "limits/jacobian.hpp"
 #include "limits/reference.hpp"
 #include "limits/row_report.hpp"
@@ -231,6 +232,32 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
         }
     }
     EXPECT_EQ(found.rows, tokens - 2);
+    // At every temperature of the grid, where most weights vanish or all are nearly equal; scores are products over 2.
+    ASSERT_EQ(found.jacobian.size(), temperature_grid().size());
+    for (const JacobianMeans& at : found.jacobian) {
+        double mean = 0, largest = 0, infinity = 0;
+        for (std::size_t t = 2; t < tokens; ++t) {
+            std::vector<double> weights;
+            double top = -HUGE_VAL, sum = 0;
+            for (std::size_t j = 0; j <= t; ++j) {
+                top = std::max(top, r.scores[tokens + t][j]);
+            }
+            for (std::size_t j = 0; j <= t; ++j) {
+                weights.push_back(std::exp(2 * (r.scores[tokens + t][j] - top) / at.temperature));
+                sum += weights.back();
+            }
+            for (double& weight : weights) {
+                weight /= sum;
+            }
+            const double norm = reference::spectral_norm(weights) / at.temperature;
+            mean += norm / static_cast<double>(tokens - 2);
+            largest = std::max(largest, norm);
+            infinity += infinity_norm(weights) / at.temperature / static_cast<double>(tokens - 2);
+        }
+        EXPECT_NEAR(at.spectral, mean, 1e-9 * mean + 1e-12) << at.temperature;
+        EXPECT_NEAR(at.spectral_largest, largest, 1e-9 * largest + 1e-12) << at.temperature;
+        EXPECT_NEAR(at.infinity, infinity, 1e-9 * infinity + 1e-12) << at.temperature;
+    }
     EXPECT_NEAR(found.entropy, entropy / rows, 1e-6);
     EXPECT_NEAR(found.active, active / rows, 1e-9);
     EXPECT_NEAR(found.peak, peak / rows, 1e-6);
@@ -286,6 +313,49 @@ TEST(Analysis, SensitivityOfTheModelIsThatOfItsMostSensitiveHead) {
         EXPECT_LE(row.spectral, row.spectral_largest);
         EXPECT_LE(row.spectral_largest, 1 / (2 * row.temperature) * (1 + 1e-12));
     }
+}
+
+// g of one head from the definition, along the directions that all heads share.
+TEST(Analysis, SensitivityIsTheDefinition) {
+    const model::Architecture a = small(true);
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    Settings settings;
+    settings.seed = 3;
+    const HeadResult found = analyse(model, some_ids(), settings, {tokens}).front().heads[1];
+    const Recorded r = record(model, some_ids(), 0, Vectors::hidden);
+    const auto weights = [&](std::size_t t, const std::vector<double>& v, double T, double eps) {
+        std::vector<double> out;
+        double sum = 0;
+        for (std::size_t j = 0; j <= t; ++j) {
+            out.push_back(std::exp((2 * (r.scores[tokens + t][j] - r.scores[tokens + t][0]) + eps * v[j]) / T));
+            sum += out.back();
+        }
+        for (double& weight : out) {
+            weight /= sum;
+        }
+        return out;
+    };
+    std::size_t compared = 0;
+    for (const SensitivityMeans& at : found.sensitivity) {
+        if (at.temperature < 0.05) {
+            continue;  // exp without its largest argument taken off
+        }
+        double mean = 0;
+        for (std::size_t t = 2; t < tokens; ++t) {
+            const std::vector<double> v = direction_of(3, t, t + 1);
+            EXPECT_NEAR(std::inner_product(v.begin(), v.end(), v.begin(), 0.0), 1, 1e-12);
+            const std::vector<double> before = weights(t, v, at.temperature, 0);
+            const std::vector<double> after = weights(t, v, at.temperature, at.eps);
+            double squares = 0;
+            for (std::size_t j = 0; j <= t; ++j) {
+                squares += (after[j] - before[j]) * (after[j] - before[j]);
+            }
+            mean += std::sqrt(squares) / at.eps / static_cast<double>(tokens - 2);
+        }
+        EXPECT_NEAR(at.value, mean, 1e-6 * mean) << at.temperature << " " << at.eps;
+        ++compared;
+    }
+    EXPECT_GT(compared, 15U);
 }
 
 TEST(Analysis, ComparesNormalisersOnTheSameLogits) {
@@ -344,95 +414,6 @@ TEST(RowReport, AgreesWithTheDefinitions) {
     EXPECT_THROW(row_document(model, some_ids(), settings), Error);
     settings.row = tokens;
     EXPECT_THROW(row_document(model, some_ids(), settings), Error);
-}
-
-TEST(Diagnosis, FollowsItsThresholds) {
-    HeadResult head;
-    head.temperature = 2;
-    head.active_share = 0.06;
-    head.sink = 0.3;
-    head.spectral = 0.125;  // half of 1/(2T)
-    SeparationMeans at20;
-    at20.n = 20;
-    at20.ratio = 0.8;
-    head.separation = {at20};
-    head.told_n = 20;
-    const Diagnosis yes = diagnose(head);
-    EXPECT_TRUE(yes.selective && yes.saturated && yes.sink && yes.sensitive);
-    head.active_share = 0.061;
-    head.sink = 0.29;
-    head.spectral = 0.12;
-    head.separation[0].ratio = 0.81;
-    const Diagnosis no = diagnose(head);
-    EXPECT_FALSE(no.selective || no.saturated || no.sink || no.sensitive);
-    EXPECT_NE(no.text.find("no sink"), std::string::npos);
-    EXPECT_NE(no.text.find("N_s/N = 0.81 at N = 20: not saturated"), std::string::npos) << no.text;
-}
-
-SeparationMeans ratio_at(std::size_t n, double ratio) {
-    SeparationMeans at;
-    at.n = n;
-    at.ratio = ratio;
-    return at;
-}
-
-// One N for all heads: a head behind a window of eight keys is not compared at another N than the rest.
-TEST(Diagnosis, IsAtTheLargestNUpToTwentyThatSomeHeadHas) {
-    const double none = std::nan("");
-    HeadResult wide;
-    HeadResult narrow;
-    wide.separation = {ratio_at(5, 0.9), ratio_at(16, 0.7), ratio_at(20, none), ratio_at(32, none)};
-    narrow.separation = {ratio_at(5, 0.8), ratio_at(16, none), ratio_at(20, none), ratio_at(32, none)};
-    EXPECT_EQ(diagnosis_n({wide, narrow}), 16U);
-    EXPECT_EQ(diagnosis_n({narrow}), 5U);
-    EXPECT_EQ(diagnosis_n({}), 0U);
-    wide.separation[3].ratio = 0.6;  // above 20
-    EXPECT_EQ(diagnosis_n({wide, narrow}), 16U);
-    wide.told_n = narrow.told_n = 16;
-    EXPECT_EQ(diagnose(wide).separation, 0.7);
-    EXPECT_TRUE(diagnose(wide).saturated);
-    EXPECT_TRUE(std::isnan(diagnose(narrow).separation));
-    EXPECT_FALSE(diagnose(narrow).saturated);
-    EXPECT_NE(diagnose(wide).text.find("N_s/N = 0.70 at N = 16: saturated"), std::string::npos);
-    EXPECT_NE(diagnose(narrow).text.find("N_s/N is not known"), std::string::npos);
-}
-
-TEST(Diagnosis, SaysTheNOfAShortText) {
-    const model::Model<float> model = model::test::tiny_model<float>(small(true), 5);
-    const std::vector<Result> results = analyse(model, some_ids(), {}, {12});
-    EXPECT_EQ(results[0].heads[0].told_n, 10U);  // of 1, 2, 4, 5, 8, 10, 16, ..
-    EXPECT_EQ(summary(results)[3].rfind("Of its 10 top keys a head tells ", 0), 0U) << summary(results)[3];
-    const Json json = document({}, 12, {}, results, {});
-    EXPECT_EQ(json.at("heads")[0].at("separation_n"), 10);
-    for (const HeadMeasure& measure : head_measures()) {
-        if (std::string_view(measure.name) == "separation") {
-            EXPECT_EQ(measure.title(results[0]), "N_s/N at N = 10");
-        }
-    }
-    EXPECT_NE(heads_table(results).find(",separation_n,"), std::string::npos);
-    Result empty = results[0];
-    empty.heads.clear();
-    EXPECT_NE(summary({empty})[3].find("-"), std::string::npos);
-}
-
-TEST(Diagnosis, HasOneNWhateverAWindowHides) {
-    model::Architecture a = small(true);
-    a.windows = {0, 8};
-    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
-    const Result result = analyse(model, some_ids(), {}, {tokens}).front();
-    EXPECT_EQ(result.heads.front().told_n, 20U);
-    EXPECT_EQ(result.heads.back().told_n, 20U);
-    EXPECT_TRUE(std::isnan(diagnose(result.heads.back()).separation));
-}
-
-TEST(Diagnosis, SaysThatNoChoiceLooksRandom) {
-    const model::Model<float> model = model::test::tiny_model<float>(small(true), 5);
-    std::vector<Result> results = analyse(model, some_ids(), {}, {tokens});
-    results[0].critical.back().by_distance = {};
-    EXPECT_EQ(summary(results)[2], "At 30 tokens the top N differ from a random choice for every N.");
-    results[0].critical.back().by_distance.n = 6;
-    EXPECT_EQ(summary(results)[2], "At 30 tokens the top N first look like a random choice at N = 6 (0.200 L).");
-    EXPECT_NE(guidance(results).find("let no head rely on 6 keys or more"), std::string::npos);
 }
 
 }  // namespace
