@@ -74,15 +74,19 @@ Expectation theorem_1_expectation(const SelectionRow& row, std::size_t n) {
             const double off = j == i ? 0 : norm(plus(term(row, j), mean, -1));
             spread += off * off;
         }
-        sum.main += norm(plus(own, mean, -N));
-        sum.slack += std::sqrt(N * (L - 1 - N) / ((L - 1) * (L - 2)) * spread);
+        const double drawn = N * (L - 1 - N) / ((L - 1) * (L - 2)) * spread;
+        const double own_term = norm(plus(own, mean, -N));
+        sum.main += own_term;
+        sum.slack += std::sqrt(drawn);
+        sum.rms += std::sqrt(own_term * own_term + drawn);
     }
     sum.main *= (L - N) / L;
+    sum.rms *= (L - N) / L;
     sum.slack *= (L - N) / L;
     return sum;
 }
 
-Theorem2 theorem_2(const SelectionRow& row, const std::vector<std::size_t>& top, double xi_factor) {
+Theorem2 theorem_2(const SelectionRow& row, const std::vector<std::size_t>& top, double xi_factor, double zeta_factor) {
     double delta = 2;
     for (std::size_t i = 0; i < row.keys(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
@@ -113,14 +117,15 @@ Theorem2 theorem_2(const SelectionRow& row, const std::vector<std::size_t>& top,
         return std::sqrt(std::max(0.0, squared));
     };
     const auto N = static_cast<double>(top.size());
-    Theorem2 bounds{1, 0, 0, 0};
+    Theorem2 bounds{1, 0, 0, 0, 0};
     for (const std::size_t i : top) {
         const double xi = xi_factor * reach(i, delta);
         const double gauss = std::exp(-(xi - r) * (xi - r) / 2);
         bounds.lower -= xi / (r * N);
         bounds.upper += gauss / N;
         bounds.patched += (r >= xi ? 1 : gauss) / N;
-        bounds.corrected += xi_factor * reach(i, widest) <= r ? 1 / N : 0;
+        bounds.corrected_lower += xi <= r ? 1 / N : 0;
+        bounds.corrected += zeta_factor * reach(i, widest) <= r ? 1 / N : 0;
     }
     return bounds;
 }

@@ -204,7 +204,7 @@ report::LineFigure sensitivity_figure(const Result& result, const std::string& a
 
 report::HeatFigure map_of(const Result& result, const limits::HeadMeasure& measure, const std::string& about) {
     report::HeatFigure figure;
-    figure.title = measure.title;
+    figure.title = measure.title(result);
     figure.x.label = "head";
     figure.y.label = "block";
     figure.colour.label = measure.name;

@@ -22,6 +22,7 @@ std::string number(double value, int digits = 3) {
 // Several normalisers side by side.
 std::string comparison(const std::vector<limits::Result>& results) {
     std::vector<std::vector<std::string>> rows;
+    const std::size_t told_n = limits::diagnosis_n(results.front().heads);
     for (const limits::Result& result : results) {
         const limits::KsCurve& critical = result.critical.back();
         double entropy = 0;
@@ -30,17 +31,17 @@ std::string comparison(const std::vector<limits::Result>& results) {
             entropy += head.entropy_share / static_cast<double>(result.heads.size());
             active += head.active_share / static_cast<double>(result.heads.size());
         }
-        const auto at20 = std::find_if(result.separation.begin(), result.separation.end(),
-                                       [](const auto& row) { return row.n == limits::n_of_diagnosis; });
+        const auto told = std::find_if(result.separation.begin(), result.separation.end(),
+                                       [&](const auto& row) { return row.n == told_n; });
         rows.push_back({result.attention, number(result.by_length.front().share), number(result.by_length.back().share),
-                        number(active), number(entropy), at20 == result.separation.end() ? "-" : number(at20->ratio),
+                        number(active), number(entropy), told == result.separation.end() ? "-" : number(told->ratio),
                         critical.by_distance.n ? std::to_string(*critical.by_distance.n) : "none"});
     }
     const limits::Result& first = results.front();
-    return report::text_table(
-        {"attention", fmt::format("top5@{}", first.by_length.front().length),
-         fmt::format("top5@{}", first.by_length.back().length), "active", "entropy", "Ns/N@20", "critical N"},
-        rows);
+    return report::text_table({"attention", fmt::format("top5@{}", first.by_length.front().length),
+                               fmt::format("top5@{}", first.by_length.back().length), "active", "entropy",
+                               told_n == 0 ? "Ns/N" : fmt::format("Ns/N@{}", told_n), "critical N"},
+                              rows);
 }
 
 }  // namespace

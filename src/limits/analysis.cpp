@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -35,6 +36,12 @@ class PassAnalysis {
                 for (const Normaliser& normaliser : normalisers) {
                     sums_.push_back(std::make_unique<HeadSums>(plan, normaliser));
                 }
+            }
+        }
+        for (std::size_t layer = 0; plan.is_longest && layer < architecture_.layers; ++layer) {
+            std::vector<std::vector<double>>& directions = directions_[architecture_.window(layer)];
+            for (std::size_t t = directions.size(); t < plan.tokens(); ++t) {
+                directions.push_back(direction_of(plan.seed, t, keys_of(layer, t)));
             }
         }
         rows_done_.resize(architecture_.layers * architecture_.heads);
@@ -155,6 +162,7 @@ class PassAnalysis {
         row.seen = seen;
         row.gram = &gram;
         row.least = least[token];
+        row.direction = plan_.is_longest ? directions_.at(architecture_.window(view.layer))[token].data() : nullptr;
         row.logits = room.logits.data() + at;
         row.weights = room.weights.data() + at;
         row.along = room.along.data() + at;
@@ -182,8 +190,9 @@ class PassAnalysis {
     const Plan& plan_;
     const std::vector<Normaliser>& normalisers_;
     VectorSource source_;
-    std::vector<std::unique_ptr<HeadSums>> sums_;  // [layer, head, normaliser]
-    std::vector<std::size_t> rows_done_;           // [layer, head]
+    std::vector<std::unique_ptr<HeadSums>> sums_;                         // [layer, head, normaliser]
+    std::vector<std::size_t> rows_done_;                                  // [layer, head]
+    std::map<std::size_t, std::vector<std::vector<double>>> directions_;  // by window: [token][keys]
     std::vector<std::vector<Coverage>> coverage_;
     std::mutex mutex_;
     double work_ = 0;
@@ -238,7 +247,8 @@ double memory_estimate(const model::Architecture& a, std::size_t tokens, const S
     const double kinds = std::max<double>(1, static_cast<double>(settings.attention.size()));
     const double sums = static_cast<double>(a.layers * a.heads) * kinds * 60 * n;
     const double blocks = threads() * 128.0 * 3 * 8 * n;
-    return grams * gram + sums + blocks + model::memory_estimate(a, tokens, model::Keep::nothing);
+    const double directions = 8 * n * n * (a.causal ? 0.5 : 1);
+    return grams * gram + sums + blocks + directions + model::memory_estimate(a, tokens, model::Keep::nothing);
 }
 
 std::vector<Result> analyse(const model::Model<float>& model, std::span<const std::int32_t> ids,

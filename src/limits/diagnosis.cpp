@@ -21,11 +21,16 @@ std::string percent(double share) {
 }
 
 double separation_at(const std::vector<SeparationMeans>& rows, std::size_t n) {
-    double found = std::nan("");
-    for (const SeparationMeans& row : rows) {
-        found = row.n <= n && std::isfinite(row.ratio) ? row.ratio : found;
+    const auto found = std::find_if(rows.begin(), rows.end(), [n](const SeparationMeans& row) { return row.n == n; });
+    return found == rows.end() ? std::nan("") : found->ratio;
+}
+
+std::string ratio_text(const HeadResult& head, const Diagnosis& d) {
+    if (!std::isfinite(d.separation)) {
+        return "N_s/N is not known: no row sees enough keys";
     }
-    return found;
+    return fmt::format("N_s/N = {:.2f} at N = {}: {}", d.separation, head.told_n,
+                       d.saturated ? "saturated" : "not saturated");
 }
 
 double speed(const HeadResult& head) {
@@ -38,10 +43,22 @@ std::size_t count_if(const Result& result, const Test& test) {
                                                   [&](const HeadResult& h) { return test(diagnose(h)); }));
 }
 
+// "first" because larger N may differ again.
 std::string critical_text(const CriticalN& critical, std::size_t length) {
-    return critical.n ? fmt::format("N = {} ({:.3f} L)", *critical.n,
-                                    static_cast<double>(*critical.n) / static_cast<double>(length))
-                      : "no N";
+    if (!critical.n) {
+        return fmt::format("At {} tokens the top N differ from a random choice for every N.", length);
+    }
+    return fmt::format("At {} tokens the top N first look like a random choice at N = {} ({:.3f} L).", length,
+                       *critical.n, static_cast<double>(*critical.n) / static_cast<double>(length));
+}
+
+std::string told_text(const Result& result, const std::string& saturated) {
+    const std::size_t n = diagnosis_n(result.heads);
+    if (n == 0) {
+        return "How many of its top keys a head tells from the rest: -, no row sees enough.";
+    }
+    return fmt::format("Of its {} top keys a head tells {:.0f} % from the rest; {} are saturated.", n,
+                       100 * separation_at(result.separation, n), saturated);
 }
 
 // How fast the share of weight on the heaviest keys falls as the text grows.
@@ -53,7 +70,7 @@ double kept(const Result& result) {
 
 Diagnosis diagnose(const HeadResult& head) {
     Diagnosis d;
-    d.separation = separation_at(head.separation, n_of_diagnosis);
+    d.separation = separation_at(head.separation, head.told_n);
     d.sensitivity = speed(head);
     d.selective = head.active_share <= most_active;
     d.saturated = d.separation <= most_saturated;
@@ -61,10 +78,10 @@ Diagnosis diagnose(const HeadResult& head) {
     d.sensitive = d.sensitivity >= least_sensitive;
     d.text = fmt::format(
         "{:.3g} keys, {} of those it sees, hold 90 % of the weight: {}; entropy {:.3g} nats, {} of "
-        "uniform; N_s/N = {:.2f}: {}; key {} gets {} of the weight: {}",
+        "uniform; {}; key {} gets {} of the weight: {}",
         head.active, percent(head.active_share), d.selective ? "selective" : "not selective", head.entropy,
-        percent(head.entropy_share), d.separation, d.saturated ? "saturated" : "not saturated", head.sink_key,
-        percent(head.sink), d.sink ? "a sink" : "no sink");
+        percent(head.entropy_share), ratio_text(head, d), head.sink_key, percent(head.sink),
+        d.sink ? "a sink" : "no sink");
     if (std::isfinite(d.sensitivity)) {
         d.text += fmt::format("; its weights move at {} of the speed that softmax can reach: {}",
                               percent(d.sensitivity), d.sensitive ? "sensitive" : "not sensitive");
@@ -74,19 +91,36 @@ Diagnosis diagnose(const HeadResult& head) {
 
 const std::vector<HeadMeasure>& head_measures() {
     static const std::vector<HeadMeasure> measures = {
-        {"active", "Share of the keys that hold 90 % of the weight",
+        {"active", [](const Result&) { return std::string("Share of the keys that hold 90 % of the weight"); },
          [](const HeadResult& h) { return h.active_share; }},
-        {"entropy", "Entropy of the weights over that of uniform ones",
+        {"entropy", [](const Result&) { return std::string("Entropy of the weights over that of uniform ones"); },
          [](const HeadResult& h) { return h.entropy_share; }},
-        {"peak", "Largest weight, mean over rows", [](const HeadResult& h) { return h.peak; }},
-        {"sink", "Most weight that one key gets", [](const HeadResult& h) { return h.sink; }},
-        {"separation", "N_s/N at N = 20",
-         [](const HeadResult& h) { return separation_at(h.separation, n_of_diagnosis); }},
-        {"sensitivity", "|J| at the head's own temperature over 1/(2T)", speed},
-        {"distance", "Distance d at N = 5, longest text",
+        {"peak", [](const Result&) { return std::string("Largest weight, mean over rows"); },
+         [](const HeadResult& h) { return h.peak; }},
+        {"sink", [](const Result&) { return std::string("Most weight that one key gets"); },
+         [](const HeadResult& h) { return h.sink; }},
+        {"separation",
+         [](const Result& r) {
+             const std::size_t n = diagnosis_n(r.heads);
+             return n == 0 ? std::string("N_s/N: no row sees enough keys") : fmt::format("N_s/N at N = {}", n);
+         },
+         [](const HeadResult& h) { return separation_at(h.separation, h.told_n); }},
+        {"sensitivity", [](const Result&) { return std::string("|J| at the head's own temperature over 1/(2T)"); },
+         speed},
+        {"distance", [](const Result&) { return std::string("Distance d at N = 5, longest text"); },
          [](const HeadResult& h) { return h.by_length.empty() ? std::nan("") : h.by_length.back().distance; }},
     };
     return measures;
+}
+
+std::size_t diagnosis_n(const std::vector<HeadResult>& heads) {
+    std::size_t most = 0;
+    for (const HeadResult& head : heads) {
+        for (const SeparationMeans& row : head.separation) {
+            most = row.n <= n_of_diagnosis && std::isfinite(row.ratio) ? std::max(most, row.n) : most;
+        }
+    }
+    return most;
 }
 
 std::size_t longest(const Result& result) {
@@ -105,11 +139,8 @@ std::vector<std::string> summary(const std::vector<Result>& results) {
                                 count_if(r, [](const Diagnosis& d) { return d.selective; }), r.heads.size()));
     lines.push_back(fmt::format("The 5 heaviest keys hold {} of the weight at {} tokens, {} at {}.",
                                 percent(first.share), first.length, percent(last.share), last.length));
-    lines.push_back(fmt::format("Top N differs from a random choice up to {} at {} tokens.",
-                                critical_text(critical.by_distance, critical.length), critical.length));
-    lines.push_back(fmt::format("Of its 20 heaviest keys a head tells {:.0f} % from the rest; {} are saturated.",
-                                100 * separation_at(r.separation, n_of_diagnosis),
-                                share(count_if(r, [](const Diagnosis& d) { return d.saturated; }))));
+    lines.push_back(critical_text(critical.by_distance, critical.length));
+    lines.push_back(told_text(r, share(count_if(r, [](const Diagnosis& d) { return d.saturated; }))));
     lines.push_back(fmt::format("{} of heads are sinks; {} sit near a tie, where weights move fastest.",
                                 share(count_if(r, [](const Diagnosis& d) { return d.sink; })),
                                 share(count_if(r, [](const Diagnosis& d) { return d.sensitive; }))));
@@ -122,8 +153,7 @@ std::string guidance(const std::vector<Result>& results) {
     std::string text;
     if (critical.by_distance.n) {
         text += fmt::format(
-            "At {} tokens let no head rely on more than {} keys: beyond that its choice cannot be told "
-            "from a random one. ",
+            "At {} tokens let no head rely on {} keys or more: such a choice cannot be told from a random one. ",
             critical.length, *critical.by_distance.n);
     } else {
         text += fmt::format("At {} tokens every N selects what a random choice would not. ", critical.length);
@@ -138,7 +168,7 @@ std::string guidance(const std::vector<Result>& results) {
     }
     text += coldest <= 0.1
                 ? fmt::format("Its temperature {:.3g} is in the range (0.1 and below) where weights jump. ", coldest)
-                : fmt::format("Its temperature {:.3g} is far above 0.1, where weights begin to jump. ", coldest);
+                : fmt::format("Its temperature {:.3g} is above 0.1, where weights begin to jump. ", coldest);
     if (results.size() > 1) {
         const auto best = std::max_element(results.begin(), results.end(), [](const Result& a, const Result& b) {
             return !(kept(a) >= kept(b)) && std::isfinite(kept(b));

@@ -2,9 +2,11 @@
 //
 // Thresholds. A head is
 //     selective    the keys that hold 90 % of its weight are at most 6 % of what it sees (the paper's critical N)
-//     saturated    of its 20 heaviest keys at most 80 % can be told from the rest, N_s/N <= 0.80 (the paper's
-//     0.70-0.80) a sink       one key gets 30 % of the weight or more, over all rows that see it sensitive    its
-//     weights move at half the speed that softmax can reach or faster: mean |J|_2 >= 0.5 * 1/(2T)
+//     saturated    of its N heaviest keys at most 80 % can be told from the rest, N_s/N <= 0.80 (the paper's 0.70-0.80)
+//     a sink       one key gets 30 % of the weight or more, over all rows that see it
+//     sensitive    its weights move at half the speed that softmax can reach or faster: mean |J|_2 >= 0.5 * 1/(2T)
+// N is 20, or, where no row sees more than 20 keys, the largest N below it that has rows: diagnosis_n, and whatever
+// shows the ratio says the N.
 #pragma once
 
 #include <string>
@@ -19,7 +21,7 @@ struct Diagnosis {
     bool saturated = false;
     bool sink = false;
     bool sensitive = false;
-    double separation = 0;   // N_s/N at N = 20, or at the largest N below it that the text has rows for
+    double separation = 0;   // N_s/N at the head's told_n; NaN where it has no row with more keys
     double sensitivity = 0;  // mean |J|_2 as a share of 1/(2T); NaN where it is not known
     std::string text;        // one sentence
 };
@@ -27,11 +29,14 @@ Diagnosis diagnose(const HeadResult& head);
 
 // A number of each head for a map of layers and heads; one list for figures, tables and documents.
 struct HeadMeasure {
-    const char* name;   // of a file or a column
-    const char* title;  // for a figure
+    const char* name;                     // of a file or a column
+    std::string (*title)(const Result&);  // for a figure
     double (*value)(const HeadResult&);
 };
 const std::vector<HeadMeasure>& head_measures();
+
+// N of the diagnosis: the largest up to 20 at which some head has N_s/N; 0 where there is none.
+std::size_t diagnosis_n(const std::vector<HeadResult>& heads);
 
 // Five lines about the whole model, and a paragraph of advice, from the numbers. `results` has one result for each
 // normaliser; the lines are about the first.

@@ -63,6 +63,7 @@ Json to_json(const HeadResult& head) {
             {"sink", head.sink},
             {"sink_key", head.sink_key},
             {"separation_ratio", d.separation},
+            {"separation_n", head.told_n > 0 ? Json(head.told_n) : Json()},
             {"spectral", head.spectral},
             {"infinity", head.infinity},
             {"infinity_to_one", {{"lower", head.infinity_to_one.lower}, {"upper", head.infinity_to_one.upper}}},
@@ -161,7 +162,7 @@ std::string heads_table(const std::vector<Result>& results) {
     for (const HeadMeasure& measure : head_measures()) {
         text += fmt::format(",{}", measure.name);
     }
-    text += ",selective,saturated,sink,sensitive,diagnosis\n";
+    text += ",separation_n,selective,saturated,sink,sensitive,diagnosis\n";
     for (const Result& result : results) {
         for (const HeadResult& head : result.heads) {
             text += fmt::format("{},{},{}", csv_cell(result.attention), head.layer, head.head);
@@ -169,7 +170,8 @@ std::string heads_table(const std::vector<Result>& results) {
                 text += "," + format_double(measure.value(head));
             }
             const Diagnosis d = diagnose(head);
-            text += fmt::format(",{},{},{},{},{}\n", d.selective, d.saturated, d.sink, d.sensitive, csv_cell(d.text));
+            text += fmt::format(",{},{},{},{},{},{}\n", head.told_n, d.selective, d.saturated, d.sink, d.sensitive,
+                                csv_cell(d.text));
         }
     }
     return text;

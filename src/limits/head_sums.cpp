@@ -46,6 +46,19 @@ constexpr double HeadResult::*shape_members[] = {
 
 }  // namespace
 
+std::vector<double> direction_of(std::uint64_t seed, std::size_t token, std::size_t keys) {
+    std::vector<double> direction(keys);
+    Random(seed, token).fill_normal(direction);
+    double squares = 0;
+    for (const double x : direction) {
+        squares += x * x;
+    }
+    for (double& x : direction) {
+        x /= std::sqrt(squares);
+    }
+    return direction;
+}
+
 HeadSums::HeadSums(const Plan& plan, const Normaliser& normaliser) : plan_(plan), normaliser_(normaliser) {
     for (const std::size_t length : plan.lengths) {
         Bucket bucket;
@@ -163,33 +176,40 @@ void HeadSums::add_shape(const RowOfHead& row, const RowRoom& room) {
     shape_.peak += row.weights[order.front()];
 }
 
-// The largest weights are at the same places at every temperature.
-void HeadSums::add_jacobian(std::size_t t, const std::vector<std::size_t>& order, std::vector<double>& weights) {
+namespace {
+
+// The order of the keys is the same at every temperature. What is negligible for the norm is left off.
+double ordered_spectral_norm(const std::vector<double>& weights, const std::vector<std::size_t>& order,
+                             std::vector<double>& room) {
+    room.resize(weights.size());
+    const double least = negligible * weights[order[1]];
+    std::size_t count = 0;
+    while (count < order.size() && (count < 2 || weights[order[count]] > least)) {
+        room[count] = weights[order[count]];
+        ++count;
+    }
+    return sorted_spectral_norm(count, room.data());
+}
+
+}  // namespace
+
+void HeadSums::add_jacobian(std::size_t t, const std::vector<std::size_t>& order, const std::vector<double>& weights,
+                            std::vector<double>& room) {
     const double temperature = plan_.temperatures[t];
-    const double spectral = spectral_norm(weights.size(), weights.data(), order[0], order[1]) / temperature;
+    const double spectral = ordered_spectral_norm(weights, order, room) / temperature;
     jacobian_[t].spectral += spectral;
     jacobian_[t].spectral_largest = std::max(jacobian_[t].spectral_largest, spectral);
     jacobian_[t].infinity += infinity_norm(weights[order[0]]) / temperature;
 }
 
-// v is uniform on the sphere of the row's keys, the same for all heads: stream = token.
 void HeadSums::add_sensitivity(const RowOfHead& row, RowRoom& room) {
     const std::size_t keys = row.seen.count();
     const RowKernels& kernels = row_kernels();
-    room.direction.resize(keys);
-    Random(plan_.seed, row.token).fill_normal(room.direction);
-    double squares = 0;
-    for (const double x : room.direction) {
-        squares += x * x;
-    }
-    for (double& x : room.direction) {
-        x /= std::sqrt(squares);
-    }
     // Softmax, or softmax of a multiple of the logits, is what the norms are for.
     const bool is_softmax = normaliser_.kind() == Normaliser::Kind::softmax;
     const auto weigh = [&](double factor, double eps, std::vector<double>& out) {
         out.resize(padded(keys));
-        kernels.shifted(keys, factor, eps, row.logits, room.direction.data(), out.data());
+        kernels.shifted(keys, factor, eps, row.logits, row.direction, out.data());
         normaliser_.weigh(keys, out.data(), room.sort);
         out.resize(keys);
     };
@@ -197,7 +217,7 @@ void HeadSums::add_sensitivity(const RowOfHead& row, RowRoom& room) {
         const double factor = 1 / plan_.temperatures[t];
         weigh(factor, 0, room.base);
         if (is_softmax) {
-            add_jacobian(t, room.walk.order(), room.base);
+            add_jacobian(t, room.walk.order(), room.base, room.sort);
         }
         for (std::size_t e = 0; e < plan_.steps.size(); ++e) {
             weigh(factor, plan_.steps[e], room.moved);
@@ -209,7 +229,7 @@ void HeadSums::add_sensitivity(const RowOfHead& row, RowRoom& room) {
         room.base.assign(row.weights, row.weights + keys);
         const Interval sets = infinity_to_one_norm(room.base);
         const std::vector<std::size_t>& order = room.walk.order();
-        shape_.spectral += spectral_norm(keys, room.base.data(), order[0], order[1]) / row.temperature;
+        shape_.spectral += ordered_spectral_norm(room.base, order, room.sort) / row.temperature;
         shape_.infinity += infinity_norm(room.base[order[0]]) / row.temperature;
         shape_.infinity_to_one.lower += sets.lower / row.temperature;
         shape_.infinity_to_one.upper += sets.upper / row.temperature;

@@ -36,19 +36,23 @@ struct Plan {
 struct RowRoom {
     RowWalk walk;
     SeparationWalk separation;
-    std::vector<double> direction, moved, base, sort;
+    std::vector<double> moved, base, sort;
     std::vector<std::size_t> separated;
 };
+
+// v of algorithm 5: uniform on the sphere of the row's keys, the same for all heads.
+std::vector<double> direction_of(std::uint64_t seed, std::size_t token, std::size_t keys);
 
 struct RowOfHead {
     std::size_t token = 0;
     Seen seen;
     const Gram* gram = nullptr;
-    Gram::Least least;                // among the keys seen
-    const double* logits = nullptr;   // [keys] raw products of query and keys
-    const double* weights = nullptr;  // [keys]
-    const double* along = nullptr;    // [keys] <x_i, S>
-    double temperature = 1;           // the head's own
+    Gram::Least least;                  // among the keys seen
+    const double* direction = nullptr;  // [keys] direction_of its token
+    const double* logits = nullptr;     // [keys] raw products of query and keys
+    const double* weights = nullptr;    // [keys]
+    const double* along = nullptr;      // [keys] <x_i, S>
+    double temperature = 1;             // the head's own
 };
 
 class HeadSums {
@@ -87,7 +91,8 @@ class HeadSums {
     void add_separation(const RowOfHead& row, RowRoom& room);
     void add_shape(const RowOfHead& row, const RowRoom& room);
     void add_sensitivity(const RowOfHead& row, RowRoom& room);
-    void add_jacobian(std::size_t t, const std::vector<std::size_t>& order, std::vector<double>& weights);
+    void add_jacobian(std::size_t t, const std::vector<std::size_t>& order, const std::vector<double>& weights,
+                      std::vector<double>& room);
     DistanceMeans means(std::size_t length_index, std::size_t listed) const;
 
     const Plan& plan_;

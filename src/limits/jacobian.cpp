@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 
 #include "core/lapack.hpp"
 #include "limits/row_kernels.hpp"
@@ -13,12 +14,12 @@ namespace flyball::limits {
 // together: their sum is replaced by r + s/(a2 - x) with the same value and slope at the last x. What is left,
 //     (1 - r) y^2 - ((1 - r) w - a1^2 - s) y - s w = 0,
 // has one root between 0 and w, since r <= 0 < s. Quadratic convergence; a bracket in case rounding stops it.
-double spectral_norm(std::size_t m, double* a, std::size_t first, std::size_t second) {
+double sorted_spectral_norm(std::size_t m, const double* a) {
     constexpr int most_steps = 100;
     constexpr double tie = 1e-15;
-    constexpr double precision = 1e-15;  // of a step
-    const double a1 = a[first];
-    const double a2 = a[second];
+    constexpr double precise = 1e-8;  // of a step: the next would be its square
+    const double a1 = a[0];
+    const double a2 = a[1];
     const double w = a1 - a2;
     if (w <= tie * a1) {
         return a1;
@@ -27,7 +28,6 @@ double spectral_norm(std::size_t m, double* a, std::size_t first, std::size_t se
         return a1 * (1 - a1);
     }
     const RowKernels& kernels = row_kernels();
-    a[first] = 0;
     double low = 0;
     double high = w;
     double y = w / 2;
@@ -35,7 +35,7 @@ double spectral_norm(std::size_t m, double* a, std::size_t first, std::size_t se
         const double x = a2 + y;
         double value = 0;
         double slope = 0;
-        kernels.secular(m, x, a, &value, &slope);
+        kernels.secular(m - 1, x, a + 1, &value, &slope);
         const double f = a1 * a1 / (a1 - x) + value - 1;
         (f > 0 ? high : low) = y;
         const double s = slope * y * y;
@@ -46,14 +46,15 @@ double spectral_norm(std::size_t m, double* a, std::size_t first, std::size_t se
         double next = B > 0 ? (B + root) / (2 * A) : 2 * s * w / (root - B);
         if (!(next > low && next < high)) {
             next = (low + high) / 2;
+        } else if (std::abs(next - y) <= precise * std::min(y, w - y)) {
+            return a2 + next;
         }
-        const bool done = std::abs(next - y) <= precision * (a2 + y) || high - low <= tie * (a2 + y);
+        const bool done = high - low <= tie * (a2 + y);
         y = next;
         if (done) {
             break;
         }
     }
-    a[first] = a1;
     return a2 + y;
 }
 
@@ -62,12 +63,8 @@ double spectral_norm(const std::vector<double>& given) {
         return 0;
     }
     std::vector<double> a = given;
-    const auto first = static_cast<std::size_t>(std::max_element(a.begin(), a.end()) - a.begin());
-    std::size_t second = first == 0 ? 1 : 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        second = i != first && a[i] > a[second] ? i : second;
-    }
-    return spectral_norm(a.size(), a.data(), first, second);
+    std::sort(a.begin(), a.end(), std::greater<>());
+    return sorted_spectral_norm(a.size(), a.data());
 }
 
 double infinity_norm(const std::vector<double>& a) {

@@ -23,10 +23,11 @@ namespace flyball::limits {
 double spectral_norm(const std::vector<double>& a);
 double infinity_norm(const std::vector<double>& a);
 
-// The same where the places of the two largest weights are known; a [m], m >= 2, is changed on the way and put back.
-// The largest a_i (1 - a_i) is that of the largest weight: any other is at most 1 - a_1, where the parabola has the
-// same value.
-double spectral_norm(std::size_t m, double* a, std::size_t first, std::size_t second);
+// The same of weights in falling order, m >= 2. Those below `negligible` times the second may be left off: a key of
+// weight a adds a^2/(x - a) to a sum that is 1 at the root, where it has a slope of 1 or more. The largest a_i (1 -
+// a_i) is that of the largest weight: any other is at most 1 - a_1, where the parabola has the same value.
+inline constexpr double negligible = 1e-9;
+double sorted_spectral_norm(std::size_t m, const double* a);
 inline double infinity_norm(double largest) {
     return 2 * largest * (1 - largest);
 }

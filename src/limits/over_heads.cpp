@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limits/diagnosis.hpp"
+
 namespace flyball::limits {
 
 namespace {
@@ -137,6 +139,10 @@ void OverHeads::end_pass(const Plan& plan, double alpha, const std::vector<Cover
     for (const HeadResult& head : result_.heads) {
         by_n.push_back(head.by_n);
         separation.push_back(head.separation);
+    }
+    const std::size_t told_n = diagnosis_n(result_.heads);
+    for (HeadResult& head : result_.heads) {
+        head.told_n = told_n;
     }
     result_.by_length = means_of(by_length_);
     result_.by_n = means_of(by_n);

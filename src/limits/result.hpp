@@ -67,8 +67,9 @@ struct HeadResult {
     double peak = 0;           // the largest weight
     double sink = 0;           // the most weight that one key gets, as a mean over the rows that see it
     std::size_t sink_key = 0;
-    double spectral = 0;  // |J|_2 at the model's own temperature, mean over rows
-    double infinity = 0;  // and its other norms
+    std::size_t told_n = 0;  // N of the diagnosis' N_s/N, the same for all heads of a result; 0: there is none
+    double spectral = 0;     // |J|_2 at the model's own temperature, mean over rows
+    double infinity = 0;     // and its other norms
     Interval infinity_to_one;
     std::vector<DistanceMeans> by_length;
     std::vector<DistanceMeans> by_n;

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "core/random.hpp"
 #include "limits/analysis.hpp"
+#include "limits/head_sums.hpp"
 #include "limits/jacobian.hpp"
 #include "limits/separation.hpp"
 #include "limits/vector_source.hpp"
@@ -161,15 +161,7 @@ Json row_document(const model::Model<float>& model, std::span<const std::int32_t
     const Seen seen = seen_by(a, layer, *settings.row, ids.size());
     const Taken taken = take(model, ids, settings);
     const double temperature = normaliser.temperature(1 / a.score_scale(layer));
-    std::vector<double> direction(seen.count());
-    Random(settings.seed, *settings.row).fill_normal(direction);
-    double squares = 0;
-    for (const double x : direction) {
-        squares += x * x;
-    }
-    for (double& x : direction) {
-        x /= std::sqrt(squares);
-    }
+    const std::vector<double> direction = direction_of(settings.seed, *settings.row, seen.count());
     const std::vector<double> weights = weights_at(normaliser, temperature, 0, taken.logits, direction);
     std::vector<double> along(seen.count());
     for (std::size_t i = 0; i < seen.count(); ++i) {

@@ -116,6 +116,9 @@ TEST(Limits, AShortTextIsAnalysedAsFarAsItGoes) {
     EXPECT_EQ(json.at("tokens"), 8);
     EXPECT_EQ(json.at("distance_by_length")[0].at("length"), 8);
     EXPECT_NE(outcome.err.find("8 tokens"), std::string::npos) << outcome.err;
+    EXPECT_EQ(json.at("summary")[3].get<std::string>().rfind("Of its 5 top keys", 0), 0U) << json.at("summary")[3];
+    const Outcome text = run_program("limits --ids 10,20,30,40,50,60,70,80 --attention softmax,sparsemax");
+    EXPECT_NE(text.out.find("Ns/N@5 "), std::string::npos) << text.out;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "dynamics/run.hpp"
+#include "limits/analysis.hpp"
 #include "model/initialise.hpp"
 #include "model/pass.hpp"
 #include "places.hpp"
@@ -160,6 +161,8 @@ void model_paths() {
         forward.forward(ids);
         forward.loss(targets);
     });
+    limits::Settings all;
+    count("limits: all five analyses of eight heads at 64 tokens", [&] { limits::analyse(model, ids, all, {32, 64}); });
     model::Pass<float> training(model, ids.size(), model::Keep::everything);
     model::Parameters<float> gradients(model.layout());
     count("model: forward, loss and backward", [&] {

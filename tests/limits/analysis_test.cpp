@@ -9,6 +9,7 @@
 #include "limits/analysis.hpp"
 #include "limits/diagnosis.hpp"
 #include "limits/document.hpp"
+#include "limits/head_sums.hpp"
 #include "limits/jacobian.hpp"
 #include "limits/reference.hpp"
 #include "limits/row_report.hpp"
@@ -234,6 +235,32 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
         }
     }
     EXPECT_EQ(found.rows, tokens - 2);
+    // At every temperature of the grid, where most weights vanish or all are nearly equal; scores are products over 2.
+    ASSERT_EQ(found.jacobian.size(), temperature_grid().size());
+    for (const JacobianMeans& at : found.jacobian) {
+        double mean = 0, largest = 0, infinity = 0;
+        for (std::size_t t = 2; t < tokens; ++t) {
+            std::vector<double> weights;
+            double top = -HUGE_VAL, sum = 0;
+            for (std::size_t j = 0; j <= t; ++j) {
+                top = std::max(top, r.scores[tokens + t][j]);
+            }
+            for (std::size_t j = 0; j <= t; ++j) {
+                weights.push_back(std::exp(2 * (r.scores[tokens + t][j] - top) / at.temperature));
+                sum += weights.back();
+            }
+            for (double& weight : weights) {
+                weight /= sum;
+            }
+            const double norm = reference::spectral_norm(weights) / at.temperature;
+            mean += norm / static_cast<double>(tokens - 2);
+            largest = std::max(largest, norm);
+            infinity += infinity_norm(weights) / at.temperature / static_cast<double>(tokens - 2);
+        }
+        EXPECT_NEAR(at.spectral, mean, 1e-9 * mean + 1e-12) << at.temperature;
+        EXPECT_NEAR(at.spectral_largest, largest, 1e-9 * largest + 1e-12) << at.temperature;
+        EXPECT_NEAR(at.infinity, infinity, 1e-9 * infinity + 1e-12) << at.temperature;
+    }
     EXPECT_NEAR(found.entropy, entropy / rows, 1e-6);
     EXPECT_NEAR(found.entropy_share, entropy_share / rows, 1e-6);
     EXPECT_NEAR(found.active, active / rows, 1e-9);
@@ -293,6 +320,49 @@ TEST(Analysis, SensitivityOfTheModelIsThatOfItsMostSensitiveHead) {
     }
 }
 
+// g of one head from the definition, along the directions that all heads share.
+TEST(Analysis, SensitivityIsTheDefinition) {
+    const model::Architecture a = small(true);
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    Settings settings;
+    settings.seed = 3;
+    const HeadResult found = analyse(model, some_ids(), settings, {tokens}).front().heads[1];
+    const Recorded r = record(model, some_ids(), 0, Vectors::hidden);
+    const auto weights = [&](std::size_t t, const std::vector<double>& v, double T, double eps) {
+        std::vector<double> out;
+        double sum = 0;
+        for (std::size_t j = 0; j <= t; ++j) {
+            out.push_back(std::exp((2 * (r.scores[tokens + t][j] - r.scores[tokens + t][0]) + eps * v[j]) / T));
+            sum += out.back();
+        }
+        for (double& weight : out) {
+            weight /= sum;
+        }
+        return out;
+    };
+    std::size_t compared = 0;
+    for (const SensitivityMeans& at : found.sensitivity) {
+        if (at.temperature < 0.05) {
+            continue;  // exp without its largest argument taken off
+        }
+        double mean = 0;
+        for (std::size_t t = 2; t < tokens; ++t) {
+            const std::vector<double> v = direction_of(3, t, t + 1);
+            EXPECT_NEAR(std::inner_product(v.begin(), v.end(), v.begin(), 0.0), 1, 1e-12);
+            const std::vector<double> before = weights(t, v, at.temperature, 0);
+            const std::vector<double> after = weights(t, v, at.temperature, at.eps);
+            double squares = 0;
+            for (std::size_t j = 0; j <= t; ++j) {
+                squares += (after[j] - before[j]) * (after[j] - before[j]);
+            }
+            mean += std::sqrt(squares) / at.eps / static_cast<double>(tokens - 2);
+        }
+        EXPECT_NEAR(at.value, mean, 1e-6 * mean) << at.temperature << " " << at.eps;
+        ++compared;
+    }
+    EXPECT_GT(compared, 15U);
+}
+
 TEST(Analysis, ComparesNormalisersOnTheSameLogits) {
     Settings settings;
     for (const std::string& name : Normaliser::names()) {
@@ -349,27 +419,6 @@ TEST(RowReport, AgreesWithTheDefinitions) {
     EXPECT_THROW(row_document(model, some_ids(), settings), Error);
     settings.row = tokens;
     EXPECT_THROW(row_document(model, some_ids(), settings), Error);
-}
-
-TEST(Diagnosis, FollowsItsThresholds) {
-    HeadResult head;
-    head.temperature = 2;
-    head.active_share = 0.06;
-    head.sink = 0.3;
-    head.spectral = 0.125;  // half of 1/(2T)
-    SeparationMeans at20;
-    at20.n = 20;
-    at20.ratio = 0.8;
-    head.separation = {at20};
-    const Diagnosis yes = diagnose(head);
-    EXPECT_TRUE(yes.selective && yes.saturated && yes.sink && yes.sensitive);
-    head.active_share = 0.061;
-    head.sink = 0.29;
-    head.spectral = 0.12;
-    head.separation[0].ratio = 0.81;
-    const Diagnosis no = diagnose(head);
-    EXPECT_FALSE(no.selective || no.saturated || no.sink || no.sensitive);
-    EXPECT_NE(no.text.find("no sink"), std::string::npos);
 }
 
 }  // namespace

@@ -38,6 +38,15 @@ TEST(SpectralNorm, OfOneWeightAndOfEqualWeights) {
     EXPECT_NEAR(spectral_norm({0.9, 0.1}), 2 * 0.9 * 0.1, 1e-15);  // [[p q, -p q], [-p q, p q]]
 }
 
+// The weights that `negligible` allows to leave off do not show.
+TEST(SpectralNorm, DoesNotFeelNegligibleWeights) {
+    std::vector<double> a = {0.6, 0.3, 0.1};
+    for (std::size_t i = 0; i < 2000; ++i) {
+        a.push_back(0.3 * negligible);
+    }
+    EXPECT_NEAR(sorted_spectral_norm(3, a.data()), sorted_spectral_norm(a.size(), a.data()), 1e-14);
+}
+
 TEST(InfinityNorm, IsTheLargestRowSum) {
     const std::vector<double> a = random_weights(9, 2, 5);
     double largest = 0;

@@ -1,0 +1,121 @@
+// What is said about heads and models in words.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "limits/analysis.hpp"
+#include "limits/diagnosis.hpp"
+#include "limits/document.hpp"
+#include "model/tiny.hpp"
+
+namespace flyball::limits {
+namespace {
+
+constexpr std::size_t tokens = 30;
+
+model::Architecture small() {
+    model::Architecture a = model::test::tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+    a.layers = 2;
+    a.positions = 40;
+    return a;
+}
+
+std::vector<std::int32_t> some_ids() {
+    std::vector<std::int32_t> ids(tokens);
+    for (std::size_t i = 0; i < tokens; ++i) {
+        ids[i] = static_cast<std::int32_t>((i * i + 3 * i) % 11);
+    }
+    return ids;
+}
+
+TEST(Diagnosis, FollowsItsThresholds) {
+    HeadResult head;
+    head.temperature = 2;
+    head.active_share = 0.06;
+    head.sink = 0.3;
+    head.spectral = 0.125;  // half of 1/(2T)
+    SeparationMeans at20;
+    at20.n = 20;
+    at20.ratio = 0.8;
+    head.separation = {at20};
+    head.told_n = 20;
+    const Diagnosis yes = diagnose(head);
+    EXPECT_TRUE(yes.selective && yes.saturated && yes.sink && yes.sensitive);
+    head.active_share = 0.061;
+    head.sink = 0.29;
+    head.spectral = 0.12;
+    head.separation[0].ratio = 0.81;
+    const Diagnosis no = diagnose(head);
+    EXPECT_FALSE(no.selective || no.saturated || no.sink || no.sensitive);
+    EXPECT_NE(no.text.find("no sink"), std::string::npos);
+    EXPECT_NE(no.text.find("N_s/N = 0.81 at N = 20: not saturated"), std::string::npos) << no.text;
+}
+
+SeparationMeans ratio_at(std::size_t n, double ratio) {
+    SeparationMeans at;
+    at.n = n;
+    at.ratio = ratio;
+    return at;
+}
+
+// One N for all heads: a head behind a window of eight keys is not compared at another N than the rest.
+TEST(Diagnosis, IsAtTheLargestNUpToTwentyThatSomeHeadHas) {
+    const double none = std::nan("");
+    HeadResult wide;
+    HeadResult narrow;
+    wide.separation = {ratio_at(5, 0.9), ratio_at(16, 0.7), ratio_at(20, none), ratio_at(32, none)};
+    narrow.separation = {ratio_at(5, 0.8), ratio_at(16, none), ratio_at(20, none), ratio_at(32, none)};
+    EXPECT_EQ(diagnosis_n({wide, narrow}), 16U);
+    EXPECT_EQ(diagnosis_n({narrow}), 5U);
+    EXPECT_EQ(diagnosis_n({}), 0U);
+    wide.separation[3].ratio = 0.6;  // above 20
+    EXPECT_EQ(diagnosis_n({wide, narrow}), 16U);
+    wide.told_n = narrow.told_n = 16;
+    EXPECT_EQ(diagnose(wide).separation, 0.7);
+    EXPECT_TRUE(diagnose(wide).saturated);
+    EXPECT_TRUE(std::isnan(diagnose(narrow).separation));
+    EXPECT_FALSE(diagnose(narrow).saturated);
+    EXPECT_NE(diagnose(wide).text.find("N_s/N = 0.70 at N = 16: saturated"), std::string::npos);
+    EXPECT_NE(diagnose(narrow).text.find("N_s/N is not known"), std::string::npos);
+}
+
+TEST(Diagnosis, SaysTheNOfAShortText) {
+    const model::Model<float> model = model::test::tiny_model<float>(small(), 5);
+    const std::vector<Result> results = analyse(model, some_ids(), {}, {12});
+    EXPECT_EQ(results[0].heads[0].told_n, 10U);  // of 1, 2, 4, 5, 8, 10, 16, ..
+    EXPECT_EQ(summary(results)[3].rfind("Of its 10 top keys a head tells ", 0), 0U) << summary(results)[3];
+    const Json json = document({}, 12, {}, results, {});
+    EXPECT_EQ(json.at("heads")[0].at("separation_n"), 10);
+    for (const HeadMeasure& measure : head_measures()) {
+        if (std::string_view(measure.name) == "separation") {
+            EXPECT_EQ(measure.title(results[0]), "N_s/N at N = 10");
+        }
+    }
+    EXPECT_NE(heads_table(results).find(",separation_n,"), std::string::npos);
+    Result empty = results[0];
+    empty.heads.clear();
+    EXPECT_NE(summary({empty})[3].find("-"), std::string::npos);
+}
+
+TEST(Diagnosis, HasOneNWhateverAWindowHides) {
+    model::Architecture a = small();
+    a.windows = {0, 8};
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    const Result result = analyse(model, some_ids(), {}, {tokens}).front();
+    EXPECT_EQ(result.heads.front().told_n, 20U);
+    EXPECT_EQ(result.heads.back().told_n, 20U);
+    EXPECT_TRUE(std::isnan(diagnose(result.heads.back()).separation));
+}
+
+TEST(Diagnosis, SaysThatNoChoiceLooksRandom) {
+    const model::Model<float> model = model::test::tiny_model<float>(small(), 5);
+    std::vector<Result> results = analyse(model, some_ids(), {}, {tokens});
+    results[0].critical.back().by_distance = {};
+    EXPECT_EQ(summary(results)[2], "At 30 tokens the top N differ from a random choice for every N.");
+    results[0].critical.back().by_distance.n = 6;
+    EXPECT_EQ(summary(results)[2], "At 30 tokens the top N first look like a random choice at N = 6 (0.200 L).");
+    EXPECT_NE(guidance(results).find("let no head rely on 6 keys or more"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace flyball::limits
