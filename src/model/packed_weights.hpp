@@ -6,8 +6,9 @@
 // A step sends every group of its batch through the same weights (batch_step.hpp). A product that packs them itself
 // spends an eighth of its time on that when it has 256 rows; packed once, the cost is shared by all groups.
 //
-// Promises: the same bits as without. Two numbers of memory for each weight. Stale after the weights change, until
-// update(). Not here: doubles and CPUs without core/small_gemm.hpp; there nothing is packed and nobody needs to ask.
+// Promises: the same bits as without, for products below 2^24 multiplications (larger ones go to BLAS when not packed).
+// Two numbers of memory for each weight. Stale after the weights change, until update(). Not here: doubles and CPUs
+// without core/small_gemm.hpp; there nothing is packed and nobody needs to ask.
 #pragma once
 
 #include <vector>

@@ -63,7 +63,7 @@ class Pass {
     // training wants none. backward() uses what forward() ran with.
     void dropout(const Dropout& dropout);
 
-    // From now on: the weights as they are, packed for the products; null undoes it. The same bits.
+    // From now on: the weights as they are, packed for the products; null undoes it.
     void packed(const PackedWeights<Real>* packed) { sub_layers_.packed(packed); }
 
     // ids: [sequences, tokens], each below the vocabulary's size; otherwise Error(input).
