@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "claims/style.hpp"
 #include "cli/train_output.hpp"
@@ -46,24 +45,23 @@ bool same_but_for_the_seed(const TrainRun& one, const TrainRun& other) {
     return one.plan.scheme.name == other.plan.scheme.name && one.plan.settings.dt == other.plan.settings.dt;
 }
 
-// The mean of the seeds, with a band from the least to the largest. A run that ended early counts as far as it went.
+// The mean of the seeds, with a band from the least to the largest. A run that ended early counts as far as it went:
+// its last loss may be no number.
 report::Series mean_of(const std::vector<const report::Series*>& seeds) {
     const auto longest = *std::max_element(
         seeds.begin(), seeds.end(), [](const auto* one, const auto* other) { return one->x.size() < other->x.size(); });
     report::Series mean = *longest;
-    mean.lo.resize(mean.x.size());
-    mean.hi.resize(mean.x.size());
+    mean.lo.assign(mean.x.size(), std::nan(""));
+    mean.hi = mean.lo;
     for (std::size_t i = 0; i < mean.x.size(); ++i) {
         double sum = 0;
         double count = 0;
-        mean.lo[i] = std::numeric_limits<double>::infinity();
-        mean.hi[i] = -mean.lo[i];
         for (const report::Series* seed : seeds) {
-            if (i < seed->y.size()) {
+            if (i < seed->y.size() && !std::isnan(seed->y[i])) {
                 sum += seed->y[i];
                 ++count;
-                mean.lo[i] = std::min(mean.lo[i], seed->y[i]);
-                mean.hi[i] = std::max(mean.hi[i], seed->y[i]);
+                mean.lo[i] = std::fmin(mean.lo[i], seed->y[i]);  // of a number and none: the number
+                mean.hi[i] = std::fmax(mean.hi[i], seed->y[i]);
             }
         }
         mean.y[i] = sum / count;

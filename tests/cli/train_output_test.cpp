@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -64,6 +66,27 @@ class TrainOutput : public testing::Test {
                                                    std::stod(line.substr(y + 1)));
         }
         return series;
+    }
+
+    // The same where lines have bands: rows of x, y, lo and hi.
+    std::vector<std::array<double, 4>> banded(const std::string& name, const std::string& series) const {
+        std::istringstream text(contents(name));
+        std::vector<std::array<double, 4>> rows;
+        std::string line;
+        std::getline(text, line);
+        EXPECT_TRUE(line == "series,x,y,lo,hi" || line == "series,x,y") << line;  // where no run has a point
+        while (std::getline(text, line)) {
+            if (!line.starts_with(series + ",")) {
+                continue;
+            }
+            std::istringstream fields(line.substr(series.size() + 1));
+            rows.push_back({std::nan(""), std::nan(""), std::nan(""), std::nan("")});
+            std::string field;
+            for (std::size_t k = 0; k < 4 && std::getline(fields, field, ','); ++k) {
+                rows.back()[k] = field.empty() ? std::nan("") : std::stod(field);
+            }
+        }
+        return rows;
     }
 
     static constexpr const char* sizes = "' --layers 3 --dim 8 --heads 2 --context 8 --batch 4 ";
@@ -201,6 +224,84 @@ TEST_F(TrainOutput, SeedsFollowOneAnother) {
         EXPECT_EQ(summaries.at(i).at("seed").get<std::size_t>(), 5 + i);
         EXPECT_EQ(summaries.at(i).at("name"), fmt::format("pre-ln-{}", 5 + i));
     }
+}
+
+// Step, mean, least and largest of the numbers there are.
+using Banded = std::vector<std::array<double, 4>>;
+
+Banded over_seeds(const std::vector<Points>& seeds) {
+    std::map<double, std::vector<double>> values;
+    for (const Points& seed : seeds) {
+        for (const auto& [x, y] : seed) {
+            std::vector<double>& there = values[x];
+            if (!std::isnan(y)) {
+                there.push_back(y);
+            }
+        }
+    }
+    Banded result;
+    for (auto& [x, there] : values) {
+        std::sort(there.begin(), there.end());
+        double sum = 0;
+        for (const double y : there) {
+            sum += y;
+        }
+        const double none = std::nan("");
+        result.push_back(there.empty() ? std::array<double, 4>{x, none, none, none}
+                                       : std::array<double, 4>{x, sum / static_cast<double>(there.size()),
+                                                               there.front(), there.back()});
+    }
+    return result;
+}
+
+void expect_banded(const Banded& found, const Banded& expected, const std::string& what) {
+    ASSERT_EQ(found.size(), expected.size()) << what;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        for (std::size_t k = 0; k < 4; ++k) {
+            EXPECT_EQ(std::isnan(found[i][k]), std::isnan(expected[i][k])) << what << " at " << i << ", " << k;
+            if (!std::isnan(expected[i][k])) {
+                EXPECT_NEAR(found[i][k], expected[i][k], 1e-9 * std::fabs(expected[i][k])) << what << " at " << i;
+            }
+        }
+    }
+}
+
+// A start without a loss, and a learning rate at which some runs end earlier than others.
+TEST_F(TrainOutput, SeedsAreDrawnAsTheirMeanWithABandAndCountAsFarAsTheyWent) {
+    std::set<std::size_t> ends;
+    std::size_t without_loss = 0;
+    for (const char* rest : {"--steps 5 --init ffn-out=3e37", "--steps 30 --record 10 --rate 1.5 --spike 0.15"}) {
+        std::filesystem::remove_all(folder_ / "run");
+        const Outcome outcome = train("pre-ln --dt 1,0.5 --seeds 3 " + std::string(rest));
+        ASSERT_EQ(outcome.exit, 0) << outcome.err;
+        for (const char* dt : {"1", "0.5"}) {
+            std::vector<Points> loss(3), norm(3), depth(3);
+            for (std::size_t i = 0; i < 3; ++i) {
+                const std::vector<Json> all = lines(fmt::format("pre-ln-dt{}-{}/metrics.jsonl", dt, i + 1));
+                ends.insert(all.size());
+                for (const Json& line : all) {
+                    const auto step = line.at("step").get<double>();
+                    without_loss += line.at("loss").is_null() ? 1 : 0;
+                    loss[i].emplace_back(step, line.at("loss").is_null() ? std::nan("") : line["loss"].get<double>());
+                    if (line.contains("layers")) {
+                        norm[i].emplace_back(step, line["layers"].back().at("norm").get<double>());
+                        depth[i] = {{0, line.at("embedding").at("norm").get<double>()}};
+                        for (const Json& layer : line["layers"]) {
+                            depth[i].emplace_back(layer.at("layer").get<double>(), layer.at("norm").get<double>());
+                        }
+                    }
+                }
+            }
+            const std::string name = fmt::format("pre-ln-dt{}", dt);
+            expect_banded(banded("loss.csv", name), over_seeds(loss), name + " loss");
+            expect_banded(banded("steps-norm.csv", name), over_seeds(norm), name + " norm over steps");
+            expect_banded(banded("depth-norm.csv", name), over_seeds(depth), name + " norm over depth");
+        }
+        EXPECT_NE(contents("loss.svg").find("lines are means of 3 seeds"), std::string::npos);
+    }
+    EXPECT_EQ(banded("depth-angle.csv", "\"pre-ln-dt1, predicted\"").size(), 3U);
+    EXPECT_GT(ends.size(), 2U) << "runs that end at different steps are what this is about";
+    EXPECT_GT(without_loss, 0U);
 }
 
 TEST_F(TrainOutput, AModelThatIsTrainedFurtherKeepsItsEquation) {
