@@ -50,7 +50,7 @@ limits::DistanceAtN measured_distance(const SelectionRow& row, std::size_t n) {
         }
     }
     limits::RowWalk walk;
-    walk.start({&gram, {0, row.keys()}, row.alpha.data(), along.data(), row.keys()});
+    walk.start({&gram, {0, row.keys()}, row.alpha.data(), along.data()});
     while (walk.selected() < n) {
         walk.join(true);
     }
@@ -62,7 +62,7 @@ limits::SeparationAtN measured_separation(const SelectionRow& row, std::size_t n
     gram.assign(row.x.data(), row.keys(), row.dim, row.dim);
     const std::vector<std::size_t> order = limits::reference::order_of(row.alpha);
     limits::SeparationWalk walk;
-    walk.start(gram, {0, row.keys()}, row.alpha.data(), order, row.keys());
+    walk.start(gram, {0, row.keys()}, row.alpha.data(), order);
     while (walk.selected() < n) {
         walk.join();
     }

@@ -30,7 +30,10 @@ class PassAnalysis {
   public:
     PassAnalysis(const model::Model<float>& model, std::span<const std::int32_t> ids, const Plan& plan, Vectors vectors,
                  const std::vector<Normaliser>& normalisers)
-        : architecture_(model.architecture()), plan_(plan), normalisers_(normalisers), source_(model, ids, vectors) {
+        : architecture_(model.architecture()),
+          plan_(plan),
+          normalisers_(normalisers),
+          source_(model, ids, vectors, plan.include_masked) {
         for (std::size_t layer = 0; layer < architecture_.layers; ++layer) {
             for (std::size_t head = 0; head < architecture_.heads; ++head) {
                 for (const Normaliser& normaliser : normalisers) {

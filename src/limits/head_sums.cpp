@@ -80,14 +80,25 @@ HeadSums::HeadSums(const Plan& plan, const Normaliser& normaliser) : plan_(plan)
 }
 
 void HeadSums::add(const RowOfHead& row, RowRoom& room) {
-    const std::size_t length = plan_.include_masked ? plan_.tokens() : row.seen.count();
-    if (length < fewest_keys) {
+    RowInput input{row.gram, row.seen, row.weights, row.along};
+    if (plan_.include_masked) {
+        room.masked.assign(input, plan_.tokens());
+        input = room.masked.row;
+    }
+    if (input.seen.count() < fewest_keys) {
         return;
     }
-    room.walk.start({row.gram, row.seen, row.weights, row.along, length});
+    room.walk.start(input);
     add_distances(row, room);
     if (plan_.is_longest) {
-        add_separation(row, room);
+        room.order.clear();
+        for (const std::size_t key : room.walk.order()) {
+            const std::size_t at = input.seen.begin + key;
+            if (at >= row.seen.begin && at < row.seen.end) {
+                room.order.push_back(at - row.seen.begin);
+            }
+        }
+        add_separation(row, input, room);
         if (row.seen.count() >= fewest_keys) {
             add_shape(row, room);
             add_sensitivity(row, room);
@@ -126,9 +137,9 @@ void HeadSums::add_distances(const RowOfHead& row, RowRoom& room) {
     }
 }
 
-void HeadSums::add_separation(const RowOfHead& row, RowRoom& room) {
+void HeadSums::add_separation(const RowOfHead& row, const RowInput& input, RowRoom& room) {
     SeparationWalk& walk = room.separation;
-    walk.start(*row.gram, row.seen, row.weights, room.walk.order(), room.walk.keys());
+    walk.start(*input.gram, input.seen, input.weights, room.walk.order());
     const std::size_t most = room.walk.keys() - 1;
     const double none = 2;  // where no two vectors differ, or there are no two: the largest distance there is
     const double any = std::min(row.least.any, none);
@@ -142,14 +153,19 @@ void HeadSums::add_separation(const RowOfHead& row, RowRoom& room) {
         ++separation_rows_[k];
         if (plan_.separation[k] == n_of_diagnosis) {
             walk.separated(room.separated);
-            separated_[row.token].assign(room.separated.begin(), room.separated.end());
+            for (const std::size_t key : room.separated) {
+                const std::size_t at = input.seen.begin + key;
+                if (at >= row.seen.begin && at < row.seen.end) {
+                    separated_[row.token].push_back(static_cast<std::uint32_t>(at));
+                }
+            }
         }
     }
 }
 
 void HeadSums::add_shape(const RowOfHead& row, const RowRoom& room) {
     const std::size_t keys = row.seen.count();
-    const std::vector<std::size_t>& order = room.walk.order();
+    const std::vector<std::size_t>& order = room.order;
     const auto L = static_cast<double>(keys);
     double total = 0;
     double logs = 0;
@@ -217,7 +233,7 @@ void HeadSums::add_sensitivity(const RowOfHead& row, RowRoom& room) {
         const double factor = 1 / plan_.temperatures[t];
         weigh(factor, 0, room.base);
         if (is_softmax) {
-            add_jacobian(t, room.walk.order(), room.base, room.sort);
+            add_jacobian(t, room.order, room.base, room.sort);
         }
         for (std::size_t e = 0; e < plan_.steps.size(); ++e) {
             weigh(factor, plan_.steps[e], room.moved);
@@ -228,7 +244,7 @@ void HeadSums::add_sensitivity(const RowOfHead& row, RowRoom& room) {
     if (is_softmax) {
         room.base.assign(row.weights, row.weights + keys);
         const Interval sets = infinity_to_one_norm(room.base);
-        const std::vector<std::size_t>& order = room.walk.order();
+        const std::vector<std::size_t>& order = room.order;
         shape_.spectral += ordered_spectral_norm(room.base, order, room.sort) / row.temperature;
         shape_.infinity += infinity_norm(room.base[order[0]]) / row.temperature;
         shape_.infinity_to_one.lower += sets.lower / row.temperature;

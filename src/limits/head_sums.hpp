@@ -38,6 +38,8 @@ struct RowRoom {
     SeparationWalk separation;
     std::vector<double> moved, base, sort;
     std::vector<std::size_t> separated;
+    WithMasked masked;
+    std::vector<std::size_t> order;  // of the keys seen, also where masked keys count
 };
 
 // v of algorithm 5: uniform on the sphere of the row's keys, the same for all heads.
@@ -47,7 +49,7 @@ struct RowOfHead {
     std::size_t token = 0;
     Seen seen;
     const Gram* gram = nullptr;
-    Gram::Least least;                  // among the keys seen
+    Gram::Least least;                  // among the keys that count
     const double* direction = nullptr;  // [keys] direction_of its token
     const double* logits = nullptr;     // [keys] raw products of query and keys
     const double* weights = nullptr;    // [keys]
@@ -88,7 +90,7 @@ class HeadSums {
         std::vector<Listed> listed;
     };
     void add_distances(const RowOfHead& row, RowRoom& room);
-    void add_separation(const RowOfHead& row, RowRoom& room);
+    void add_separation(const RowOfHead& row, const RowInput& input, RowRoom& room);
     void add_shape(const RowOfHead& row, const RowRoom& room);
     void add_sensitivity(const RowOfHead& row, RowRoom& room);
     void add_jacobian(std::size_t t, const std::vector<std::size_t>& order, const std::vector<double>& weights,

@@ -237,8 +237,10 @@ SeparationAtN separation(const Row& given, std::size_t n, double delta) {
         at.lower -= xi / (at.r * size);
         at.upper += term / size;
         at.upper_patched += (at.r >= xi ? 1 : term) / size;
-        at.lower_exact += xi <= at.r ? 1 / size : 0;
-        at.upper_exact += zeta <= at.r ? 1 / size : 0;
+        // Where one of them is |a_i - s| itself, as for one key, rounding must not put it on the wrong side of r.
+        constexpr double rounding = 1 + 1e-12;
+        at.lower_exact += rounding * xi <= at.r ? 1 / size : 0;
+        at.upper_exact += zeta <= rounding * at.r ? 1 / size : 0;
     }
     return at;
 }

@@ -48,7 +48,7 @@ Taken take(const model::Model<float>& model, std::span<const std::int32_t> ids, 
     const std::size_t layer = settings.head->first;
     const std::size_t head = settings.head->second;
     const Seen seen = seen_by(a, layer, *settings.row, ids.size());
-    VectorSource source(model, ids, settings.vectors);
+    VectorSource source(model, ids, settings.vectors, settings.include_masked);
     Taken taken;
     model::Taps<float> taps;
     source.listen(taps);
@@ -169,14 +169,22 @@ Json row_document(const model::Model<float>& model, std::span<const std::int32_t
             along[i] += weights[j] * taken.gram.row(seen.begin + i)[seen.begin + j];
         }
     }
-    const std::size_t length = settings.include_masked ? ids.size() : seen.count();
+    RowInput input{&taken.gram, seen, weights.data(), along.data()};
+    WithMasked masked;
+    if (settings.include_masked) {
+        masked.assign(input, ids.size());
+        input = masked.row;
+    }
     RowWalk walk;
-    walk.start({&taken.gram, seen, weights.data(), along.data(), length});
+    walk.start(input);
     SeparationWalk separation;
-    separation.start(taken.gram, seen, weights.data(), walk.order(), length);
+    separation.start(taken.gram, input.seen, input.weights, walk.order());
     Json order = Json::array();
     for (const std::size_t key : walk.order()) {
-        order.push_back(seen.begin + key);
+        const std::size_t at = input.seen.begin + key;
+        if (at >= seen.begin && at < seen.end) {
+            order.push_back(at);
+        }
     }
     Json json = {{"layer", layer},
                  {"head", head},
@@ -189,7 +197,7 @@ Json row_document(const model::Model<float>& model, std::span<const std::int32_t
                  {"delta", taken.least.any},
                  {"delta_distinct", taken.least.distinct},
                  {"distance", distances(settings, walk)},
-                 {"separation", separations(settings, taken.least, length, separation)},
+                 {"separation", separations(settings, taken.least, walk.keys(), separation)},
                  {"jacobian", normaliser.kind() == Normaliser::Kind::softmax ? norms(weights, temperature) : Json()},
                  {"sensitivity", sensitivities(normaliser, taken.logits, direction)},
                  {"order", std::move(order)},

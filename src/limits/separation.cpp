@@ -15,12 +15,11 @@ double reach(double alone, double pairs, double squared_distance) {
 }  // namespace
 
 void SeparationWalk::start(const Gram& gram, const Seen& seen, const double* weights,
-                           const std::vector<std::size_t>& order, std::size_t length) {
+                           const std::vector<std::size_t>& order) {
     gram_ = &gram;
     seen_ = seen;
     weights_ = weights;
     order_ = &order;
-    length_ = std::max(length, seen.count());
     n_ = 0;
     sum_ = squares_ = ss_ = widest_ = 0;
     const std::size_t keys = seen.count();
@@ -37,10 +36,6 @@ void SeparationWalk::start(const Gram& gram, const Seen& seen, const double* wei
 }
 
 void SeparationWalk::join() {
-    if (n_ >= order_->size()) {
-        ++n_;
-        return;
-    }
     const std::size_t j = (*order_)[n_];
     const std::size_t at = seen_.begin + j;
     const double inverse = gram_->inverse_lengths()[at];
@@ -62,13 +57,8 @@ double SeparationWalk::squared_distance(std::size_t i) const {
 }
 
 double SeparationWalk::nearest() const {
-    const bool masked_outside = length_ > std::max(n_, seen_.count());
-    if (n_ >= seen_.count()) {
-        return ss_;
-    }
-    const double seen = kernels_.nearest(seen_.count(), ss_, weights_, square_.data(),
-                                         gram_->inverse_lengths() + seen_.begin, open_.data(), c_.data());
-    return masked_outside ? std::min(seen, ss_) : seen;
+    return kernels_.nearest(seen_.count(), ss_, weights_, square_.data(), gram_->inverse_lengths() + seen_.begin,
+                            open_.data(), c_.data());
 }
 
 SeparationAtN SeparationWalk::at(double delta) const {
@@ -80,9 +70,8 @@ SeparationAtN SeparationWalk::at(double delta) const {
     result.r = std::sqrt(nearest_square);
     double xis = 0;
     for (std::size_t k = 0; k < n_; ++k) {
-        const bool masked = k >= order_->size();
-        const std::size_t i = masked ? 0 : (*order_)[k];
-        const double weight = masked ? 0 : weights_[i];
+        const std::size_t i = (*order_)[k];
+        const double weight = weights_[i];
         const double alone = squares_ - weight * weight;
         const double pairs = (sum_ - weight) * (sum_ - weight) - alone;
         const double xi = reach(alone, pairs, delta * delta);
@@ -90,7 +79,7 @@ SeparationAtN SeparationWalk::at(double delta) const {
         const double gap = xi - result.r;
         const double term = std::exp(-gap * gap / 2);
         xis += xi;
-        result.ratio += (masked ? ss_ : squared_distance(i)) <= nearest_square ? 1 : 0;
+        result.ratio += squared_distance(i) <= nearest_square ? 1 : 0;
         result.upper += term;
         result.upper_patched += xi <= result.r ? 1 : term;
         result.lower_exact += rounding * xi <= result.r ? 1 : 0;
@@ -108,7 +97,7 @@ SeparationAtN SeparationWalk::at(double delta) const {
 void SeparationWalk::separated(std::vector<std::size_t>& keys) const {
     const double nearest_square = nearest();
     keys.clear();
-    for (std::size_t k = 0; k < std::min(n_, order_->size()); ++k) {
+    for (std::size_t k = 0; k < n_; ++k) {
         if (squared_distance((*order_)[k]) <= nearest_square) {
             keys.push_back((*order_)[k]);
         }

@@ -19,10 +19,8 @@ class SeparationWalk {
   public:
     SeparationWalk() : kernels_(row_kernels()) {}
 
-    // `order` as RowWalk has it; both arrays must outlive the walk. `length` above the keys seen: masked keys count as
-    // keys of weight 0, |s| away from s, which are selected last.
-    void start(const Gram& gram, const Seen& seen, const double* weights, const std::vector<std::size_t>& order,
-               std::size_t length);
+    // `order` as RowWalk has it; both arrays must outlive the walk.
+    void start(const Gram& gram, const Seen& seen, const double* weights, const std::vector<std::size_t>& order);
 
     std::size_t selected() const { return n_; }
     void join();
@@ -42,7 +40,6 @@ class SeparationWalk {
     Seen seen_;
     const double* weights_ = nullptr;
     const std::vector<std::size_t>* order_ = nullptr;
-    std::size_t length_ = 0;
     std::size_t n_ = 0;
     double sum_ = 0;      // A
     double squares_ = 0;  // A2

@@ -16,8 +16,13 @@ std::uint64_t next_source() {
 
 }  // namespace
 
-VectorSource::VectorSource(const model::Model<float>& model, std::span<const std::int32_t> ids, Vectors vectors)
-    : architecture_(model.architecture()), tokens_(ids.size()), vectors_(vectors), source_(next_source()) {
+VectorSource::VectorSource(const model::Model<float>& model, std::span<const std::int32_t> ids, Vectors vectors,
+                           bool all_keys)
+    : architecture_(model.architecture()),
+      tokens_(ids.size()),
+      vectors_(vectors),
+      all_keys_(all_keys),
+      source_(next_source()) {
     if (vectors_ != Vectors::embedding) {
         return;
     }
@@ -37,7 +42,7 @@ void VectorSource::prepare(Prepared& prepared, std::size_t layer, const float* x
     }
     std::vector<Seen> rows;
     for (std::size_t t = 0; t < tokens_; ++t) {
-        rows.push_back(seen_by(architecture_, layer, t, tokens_));
+        rows.push_back(all_keys_ ? Seen{0, tokens_} : seen_by(architecture_, layer, t, tokens_));
     }
     prepared.least = prepared.gram.least_distances(rows);
 }

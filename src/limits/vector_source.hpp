@@ -15,7 +15,8 @@ namespace flyball::limits {
 
 class VectorSource {
   public:
-    VectorSource(const model::Model<float>& model, std::span<const std::int32_t> ids, Vectors vectors);
+    // `all_keys`: every key counts in every row, seen or not.
+    VectorSource(const model::Model<float>& model, std::span<const std::int32_t> ids, Vectors vectors, bool all_keys);
 
     // Before the pass; `taps` must not outlive this.
     void listen(model::Taps<float>& taps);
@@ -37,6 +38,7 @@ class VectorSource {
     const model::Architecture& architecture_;
     std::size_t tokens_;
     Vectors vectors_;
+    bool all_keys_;
     std::uint64_t source_;  // no two sources have the same
     Prepared shared_;
     std::vector<float> values_;  // [tokens, kv_heads*head_dim]

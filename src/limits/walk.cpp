@@ -5,10 +5,17 @@
 
 namespace flyball::limits {
 
+void WithMasked::assign(const RowInput& seen, std::size_t tokens) {
+    weights.assign(tokens, 0.0);
+    along.assign(tokens, 0.0);  // of a key of weight 0 it is not asked for
+    std::copy_n(seen.weights, seen.seen.count(), weights.data() + seen.seen.begin);
+    std::copy_n(seen.along, seen.seen.count(), along.data() + seen.seen.begin);
+    row = {seen.gram, {0, tokens}, weights.data(), along.data()};
+}
+
 void RowWalk::start(const RowInput& row) {
     row_ = row;
     keys_ = row.seen.count();
-    length_ = std::max(row.length, keys_);
     n_ = 0;
     total_ = mass_ = ss_ = logs_ = longest_ = farthest_ = distance_ = S2_ = Q_ = 0;
     sorted_.resize(keys_);
@@ -39,10 +46,6 @@ void RowWalk::start(const RowInput& row) {
 
 void RowWalk::join(bool with_bound) {
     ++n_;
-    if (n_ > keys_) {  // a masked key: it adds nothing to s
-        distance_ = static_cast<double>(length_ - n_) * std::sqrt(std::max(ss_, 0.0));
-        return;
-    }
     const std::size_t j = order_[n_ - 1];
     const double weight = row_.weights[j];
     const double* const g = row_.gram->row(row_.seen.begin + j) + row_.seen.begin;
@@ -52,7 +55,6 @@ void RowWalk::join(bool with_bound) {
     logs_ += weight > 0 ? weight * std::log(weight) : 0;
     open_[j] = 0;
     distance_ = kernels_.join(keys_, weight, g, ss_, row_.weights, q_.data(), open_.data(), c_.data());
-    distance_ += masked() * std::sqrt(ss_);
     if (with_bound) {
         longest_ = std::max(longest_, diagonal[j]);
         farthest_ = kernels_.farthest(keys_, diagonal[j], g, diagonal, open_.data(), far_.data());
@@ -60,24 +62,22 @@ void RowWalk::join(bool with_bound) {
 }
 
 double RowWalk::expected() const {
-    const auto L = static_cast<double>(length_);
+    const auto L = static_cast<double>(keys_);
     const auto n = static_cast<double>(n_);
     const double k = L > 1 ? n / (L - 1) : 0;
-    const double sum = kernels_.main_sum(keys_, k, S2_, q_.data(), b_.data()) + masked() * k * std::sqrt(S2_);
-    return (L - n) / L * sum;
+    return (L - n) / L * kernels_.main_sum(keys_, k, S2_, q_.data(), b_.data());
 }
 
 double RowWalk::expected_rms() const {
-    const auto L = static_cast<double>(length_);
+    const auto L = static_cast<double>(keys_);
     const auto n = static_cast<double>(n_);
-    if (length_ < 3) {
+    if (keys_ < 3) {
         return expected();
     }
     const double k = n / (L - 1);
     const double share = 1 / (L - 1);
     const double v = n * (L - 1 - n) / ((L - 1) * (L - 2));
-    const double of_masked = std::sqrt(std::max(0.0, k * k * S2_ + v * (Q_ - S2_ * share)));
-    return (L - n) / L * (kernels_.rms_sum(keys_, k, S2_, v, Q_, share, q_.data(), b_.data()) + masked() * of_masked);
+    return (L - n) / L * kernels_.rms_sum(keys_, k, S2_, v, Q_, share, q_.data(), b_.data());
 }
 
 double RowWalk::bound() const {
@@ -85,8 +85,7 @@ double RowWalk::bound() const {
         return std::nan("");
     }
     const double outside = std::max(total_ - mass_, 0.0);
-    // d1 of masked keys is not known here: their weight is 0, so that they add nothing to the first term.
-    return outside * std::sqrt(farthest_) + std::sqrt(longest_) * (mass_ * static_cast<double>(length_ - n_) - outside);
+    return outside * std::sqrt(farthest_) + std::sqrt(longest_) * (mass_ * static_cast<double>(keys_ - n_) - outside);
 }
 
 DistanceAtN RowWalk::at() const {

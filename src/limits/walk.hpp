@@ -6,8 +6,8 @@
 // rounding leaves below zero under a root is taken as zero. The sums of Theorem 1.2 need <a_i, S> alone, which the
 // caller has from one product of a block of rows with the Gram matrix.
 //
-// Keys behind the mask can count too (`length` above the keys seen): they have weight 0, are selected last, and add
-// |s| each to d.
+// Keys behind the mask can count too: WithMasked makes a row in which they are keys of weight 0. Being selected last,
+// in the order of their places, they add |s| each to d until then.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,14 @@ struct RowInput {
     Seen seen;
     const double* weights = nullptr;  // [seen.count()]
     const double* along = nullptr;    // [seen.count()] <x_i, S>; may be null where no expectation is asked for
-    std::size_t length = 0;           // L: seen.count(), or more where masked keys count
+};
+
+// A row over all `tokens` keys.
+struct WithMasked {
+    RowInput row;  // points into the two arrays
+    std::vector<double> weights, along;
+
+    void assign(const RowInput& seen, std::size_t tokens);
 };
 
 class RowWalk {
@@ -35,7 +42,7 @@ class RowWalk {
     void start(const RowInput& row);
 
     std::size_t selected() const { return n_; }
-    std::size_t keys() const { return length_; }
+    std::size_t keys() const { return keys_; }
     const std::vector<std::size_t>& order() const {
         return order_;
     }  // of the keys seen, counted from the first of them
@@ -54,12 +61,10 @@ class RowWalk {
         double weight;
         std::size_t index;
     };
-    double masked() const { return static_cast<double>(length_ - keys_); }
 
     const RowKernels& kernels_;
     RowInput row_;
     std::size_t keys_ = 0;
-    std::size_t length_ = 0;
     std::size_t n_ = 0;
     double total_ = 0;     // sum of all weights
     double mass_ = 0;      // abar

@@ -38,7 +38,7 @@ struct Prepared {
                 along[i] += row.weights[j] * gram.row(i)[j];
             }
         }
-        input = {&gram, {0, row.keys()}, row.weights.data(), along.data(), row.keys()};
+        input = {&gram, {0, row.keys()}, row.weights.data(), along.data()};
     }
     Prepared(const Prepared&) = delete;
     Prepared& operator=(const Prepared&) = delete;

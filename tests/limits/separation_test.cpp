@@ -19,7 +19,7 @@ TEST(Separation, AgreesWithTheDefinitionForEveryN) {
         EXPECT_NEAR(least.any, spread.least, 1e-12);
         const std::vector<std::size_t> order = reference::order_of(row.weights);
         SeparationWalk walk;
-        walk.start(prepared.gram, {0, row.keys()}, row.weights.data(), order, row.keys());
+        walk.start(prepared.gram, {0, row.keys()}, row.weights.data(), order);
         for (std::size_t n = 1; n < row.keys(); ++n) {
             walk.join();
             const SeparationAtN found = walk.at(least.any);

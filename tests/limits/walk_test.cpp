@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "limits/rows.hpp"
+#include "limits/separation.hpp"
 
 namespace flyball::limits {
 namespace {
@@ -133,23 +134,44 @@ TEST(Walk, AllWeightOnOneKey) {
     EXPECT_EQ(walk.at().uniformity, 0);
 }
 
-// Masked keys are keys of weight 0 behind the others.
+// Masked keys are keys of weight 0, before and behind those that are seen; their vectors count in the bound.
 TEST(Walk, MaskedKeysCountAsKeysOfWeightZero) {
-    const reference::Row seen = random_row(6, 3, 1, 21);
-    reference::Row longer = seen;
-    longer.weights.resize(10, 0.0);
-    longer.vectors.resize(30, 0.0);  // their vectors do not matter: x = 0 leaves the other terms as they are
-    const Prepared prepared(seen);
-    RowInput input = prepared.input;
-    input.length = 10;
+    reference::Row longer = random_row(10, 3, 1, 21);
+    double sum = 0;
+    for (const std::size_t hidden : {0U, 1U, 7U, 8U, 9U}) {
+        longer.weights[hidden] = 0;
+    }
+    for (const double weight : longer.weights) {
+        sum += weight;
+    }
+    for (double& weight : longer.weights) {
+        weight /= sum;
+    }
+    const Prepared prepared(longer);
+    RowInput seen = prepared.input;
+    seen.seen = {2, 7};
+    seen.weights += 2;
+    seen.along += 2;
+    WithMasked masked;
+    masked.assign(seen, 10);
     RowWalk walk;
-    walk.start(input);
+    walk.start(masked.row);
+    SeparationWalk separation;
+    separation.start(prepared.gram, masked.row.seen, masked.row.weights, walk.order());
+    EXPECT_EQ(walk.order()[5], 0U);  // of the masked ones the first is selected first
+    EXPECT_EQ(walk.order()[7], 7U);
+    const double delta = reference::spread(reference::normalised(longer)).least;
     for (std::size_t n = 1; n < 10; ++n) {
         walk.join(true);
+        separation.join();
         const DistanceAtN wanted = reference::distances(longer, n);
         expect_close(walk.at().distance, wanted.distance, "distance", n);
+        expect_close(walk.at().bound, wanted.bound, "bound", n);
         expect_close(walk.at().expected, wanted.expected, "expected", n);
         expect_close(walk.at().expected_rms, wanted.expected_rms, "expected_rms", n);
+        const SeparationAtN apart = reference::separation(longer, n, delta);
+        expect_close(separation.at(delta).lower, apart.lower, "lower", n);
+        expect_close(separation.at(delta).upper_exact, apart.upper_exact, "upper_exact", n);
     }
     walk.join(true);
     EXPECT_EQ(walk.distance(), 0);
