@@ -1,6 +1,7 @@
 // The analysis of a model against the definitions, applied to what a pass of the same model records.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -235,8 +236,10 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
     EXPECT_EQ(found.layer, 1U);
     EXPECT_EQ(found.head, 1U);
     EXPECT_NEAR(found.temperature, 2, 1e-6);  // heads of 4 channels
-    double entropy = 0, entropy_share = 0, spectral = 0, active = 0, active_share = 0, rows = 0, peak = 0;
-    std::vector<double> ratio(3), lower(3), upper(3), count(3), received(tokens), seen(tokens);
+    double entropy = 0, entropy_share = 0, spectral = 0, active = 0, active_share = 0, rows = 0, peak = 0, infinity = 0;
+    Interval sets;
+    std::vector<double> colder(temperature_grid().size());  // the row norm of J at each temperature
+    std::vector<double> ratio(3), upper_broken(3), lower(3), upper(3), count(3), received(tokens), seen(tokens);
     const std::vector<std::size_t> chosen = {2, 8, 20};
     for (std::size_t t = 2; t < tokens; ++t) {
         const reference::Row row = row_of(r, 1, t, tokens, false);
@@ -255,6 +258,21 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
         }
         peak += row.weights[order.front()];
         spectral += reference::spectral_norm(row.weights) / 2;
+        infinity += infinity_norm(row.weights) / 2;
+        sets.lower += infinity_to_one_norm(row.weights).lower / 2;
+        sets.upper += infinity_to_one_norm(row.weights).upper / 2;
+        for (std::size_t i = 0; i < colder.size(); ++i) {
+            std::vector<double> weights = row.weights;  // softmax of 2 log a/T
+            double sum = 0;
+            for (double& w : weights) {
+                w = std::pow(w / row.weights[order.front()], 2 / temperature_grid()[i]);
+                sum += w;
+            }
+            for (double& w : weights) {
+                w /= sum;
+            }
+            colder[i] += infinity_norm(weights) / temperature_grid()[i];
+        }
         for (std::size_t k = 0; k < row.keys(); ++k) {
             received[k] += row.weights[k];
             ++seen[k];
@@ -265,6 +283,7 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
             ratio[k] += at.ratio;
             lower[k] += at.lower;
             upper[k] += at.upper_exact;
+            upper_broken[k] += at.upper < at.ratio - 1e-9 ? 1 : 0;
             ++count[k];
         }
     }
@@ -301,6 +320,12 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
     EXPECT_NEAR(found.active_share, active_share / rows, 1e-9);
     EXPECT_NEAR(found.peak, peak / rows, 1e-6);
     EXPECT_NEAR(found.spectral, spectral / rows, 1e-6);
+    EXPECT_NEAR(found.infinity, infinity / rows, 1e-6);
+    EXPECT_NEAR(found.infinity_to_one.lower, sets.lower / rows, 1e-5);
+    EXPECT_NEAR(found.infinity_to_one.upper, sets.upper / rows, 1e-6);
+    for (std::size_t i = 0; i < colder.size(); ++i) {
+        EXPECT_NEAR(found.jacobian[i].infinity, colder[i] / rows, 1e-4 * colder[i] / rows) << temperature_grid()[i];
+    }
     double sink = 0;
     for (std::size_t k = 0; k < tokens; ++k) {
         sink = 2 * seen[k] >= rows ? std::max(sink, received[k] / seen[k]) : sink;
@@ -315,6 +340,105 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
         EXPECT_NEAR(row->upper_exact, upper[k] / count[k], 1e-9);
         EXPECT_EQ(row->exact_broken, 0);
         EXPECT_EQ(row->lower_broken, 0);
+        EXPECT_NEAR(row->upper_broken, upper_broken[k] / count[k], 1e-12);
+    }
+}
+
+// Embeddings of the same token are the same vector: the least distance is 0, that of two which differ is not.
+TEST(Analysis, RepeatedVectorsHaveBoundsOfTheirOwn) {
+    const model::Architecture a = small(true);
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    Settings settings;
+    settings.vectors = Vectors::embedding;
+    const Result result = analyse(model, some_ids(), settings, {tokens}).front();
+    const Recorded r = record(model, some_ids(), 0, Vectors::embedding);
+    double lower = 0, lower_distinct = 0, upper_distinct = 0, rows = 0;
+    for (std::size_t t = 8; t < tokens; ++t) {
+        const reference::Row row = row_of(r, 0, t, tokens, false);
+        const reference::Spread spread = reference::spread(reference::normalised(row));
+        const SeparationAtN distinct = reference::separation(row, 8, std::min(spread.least_distinct, 2.0));
+        lower += reference::separation(row, 8, std::min(spread.least, 2.0)).lower;
+        lower_distinct += distinct.lower;
+        upper_distinct += distinct.upper;
+        ++rows;
+    }
+    const std::vector<SeparationMeans>& found = result.heads[0].separation;
+    const auto at = std::find_if(found.begin(), found.end(), [](const SeparationMeans& s) { return s.n == 8; });
+    ASSERT_NE(at, found.end());
+    EXPECT_NEAR(at->lower, lower / rows, 1e-5 * std::abs(lower));
+    EXPECT_NEAR(at->lower_distinct, lower_distinct / rows, 1e-5 * std::abs(lower_distinct));
+    EXPECT_NEAR(at->upper_distinct, upper_distinct / rows, 1e-5);
+    EXPECT_GT(std::abs(lower - lower_distinct), 1e-3 * std::abs(lower)) << "otherwise this says nothing";
+}
+
+// A window of 8 lets no key be seen by half of the rows, and a key that few see is no sink.
+TEST(Analysis, SinksAreKeysThatHalfOfTheRowsSee) {
+    model::Architecture a = small(true);
+    a.windows = {0, 8};
+    const Result result = analyse(model::test::tiny_model<float>(a, 5), some_ids(), {}, {tokens}).front();
+    EXPECT_GT(result.heads[0].sink, 0);
+    EXPECT_EQ(result.heads[a.heads].sink, 0);
+}
+
+// Which of its 20 heaviest keys a row tells from the rest, |a_i - s| <= r, from the vectors themselves.
+std::vector<bool> separated(const reference::Row& given, std::size_t n) {
+    const reference::Row row = reference::normalised(given);
+    const std::vector<std::size_t> order = reference::order_of(row.weights);
+    std::vector<double> s(row.dim);
+    for (std::size_t k = 0; k < n; ++k) {
+        for (std::size_t c = 0; c < row.dim; ++c) {
+            s[c] += row.weights[order[k]] * row.vector(order[k])[c];
+        }
+    }
+    std::vector<double> away(row.keys());
+    for (std::size_t i = 0; i < row.keys(); ++i) {
+        for (std::size_t c = 0; c < row.dim; ++c) {
+            const double d = row.weights[i] * row.vector(i)[c] - s[c];
+            away[i] += d * d;
+        }
+    }
+    double nearest = HUGE_VAL;
+    for (std::size_t k = n; k < row.keys(); ++k) {
+        nearest = std::min(nearest, away[order[k]]);
+    }
+    std::vector<bool> result(row.keys());
+    for (std::size_t k = 0; k < n; ++k) {
+        result[order[k]] = away[order[k]] <= nearest;
+    }
+    return result;
+}
+
+TEST(Analysis, CoverageIsWhatTheHeadsOfALayerSeparateTogether) {
+    const model::Architecture a = small(true);
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    const Result result = analyse(model, some_ids(), {}, {tokens}).front();
+    ASSERT_EQ(result.coverage.size(), a.layers);
+    for (std::size_t layer = 0; layer < a.layers; ++layer) {
+        const Recorded r = record(model, some_ids(), layer, Vectors::hidden);
+        double share = 0, predicted = 0, measured = 0, rows = 0;
+        for (std::size_t t = 20; t < tokens; ++t) {
+            const auto keys = static_cast<double>(t + 1);
+            std::vector<bool> together(t + 1);
+            double p = 0;
+            for (std::size_t head = 0; head < a.heads; ++head) {
+                const std::vector<bool> one = separated(row_of(r, head, t, tokens, false), 20);
+                for (std::size_t i = 0; i <= t; ++i) {
+                    together[i] = together[i] || one[i];
+                    p += one[i] ? 1 / (keys * static_cast<double>(a.heads)) : 0;
+                }
+            }
+            share += p;
+            predicted += 1 - std::pow(1 - p, static_cast<double>(a.heads));
+            measured += static_cast<double>(std::count(together.begin(), together.end(), true)) / keys;
+            ++rows;
+        }
+        const Coverage& found = result.coverage[layer];
+        EXPECT_EQ(found.layer, layer);
+        EXPECT_EQ(found.heads, a.heads);
+        EXPECT_NEAR(found.share, share / rows, 1e-9);
+        EXPECT_NEAR(found.predicted, predicted / rows, 1e-9);
+        EXPECT_NEAR(found.measured, measured / rows, 1e-9);
+        EXPECT_GT(found.share, 0);
     }
 }
 
@@ -347,6 +471,17 @@ TEST(Analysis, SensitivityOfTheModelIsThatOfItsMostSensitiveHead) {
         EXPECT_EQ(result.sensitivity[i].value, most);
         EXPECT_LE(most,
                   Normaliser().sensitivity_bound(result.sensitivity[i].temperature, result.sensitivity[i].eps, 1));
+    }
+    for (std::size_t i = 0; i < result.jacobian.size(); ++i) {
+        JacobianMeans most;
+        for (const HeadResult& head : result.heads) {
+            most.spectral = std::max(most.spectral, head.jacobian[i].spectral);
+            most.spectral_largest = std::max(most.spectral_largest, head.jacobian[i].spectral_largest);
+            most.infinity = std::max(most.infinity, head.jacobian[i].infinity);
+        }
+        EXPECT_EQ(result.jacobian[i].spectral, most.spectral);
+        EXPECT_EQ(result.jacobian[i].spectral_largest, most.spectral_largest);
+        EXPECT_EQ(result.jacobian[i].infinity, most.infinity);
     }
     for (const JacobianMeans& row : result.jacobian) {
         EXPECT_LE(row.spectral, row.spectral_largest);

@@ -101,6 +101,13 @@ TEST(Normaliser, MovesNoFasterThanItsBound) {
     const double change = std::sqrt(2.0) * (moved[0] - 0.5) / eps;
     EXPECT_NEAR(change, Normaliser().sensitivity_bound(1, eps, 2), 1e-6);
     EXPECT_TRUE(std::isnan(Normaliser::parse("sa-softmax").sensitivity_bound(1, 1, 4)));
+    // The steepest slope of a sigmoid is 1/4; for large steps m weights move by sqrt m at most.
+    EXPECT_DOUBLE_EQ(Normaliser::parse("sigmoid").sensitivity_bound(2, 1e-3, 9), 0.125);
+    EXPECT_DOUBLE_EQ(Normaliser::parse("sigmoid").sensitivity_bound(2, 30, 9), 0.1);
+    EXPECT_DOUBLE_EQ(Normaliser::parse("ssmax").sensitivity_bound(2, 1e-3, 9), std::log(9.0) / 4);
+    EXPECT_DOUBLE_EQ(Normaliser::parse("sparsemax").sensitivity_bound(2, 1e-3, 9), 0.5);
+    EXPECT_DOUBLE_EQ(paper_sensitivity_bound(2), 0.125);
+    EXPECT_DOUBLE_EQ(paper_sensitivity_bound(0.1), std::sqrt(2.0));
 }
 
 }  // namespace

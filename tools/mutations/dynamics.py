@@ -178,7 +178,7 @@ BLIND = [
     ("clusters-joined-at-two-nines", "src/dynamics/observables.cpp",
      "cluster_cosine = 1 - 1e-3;", "cluster_cosine = 1 - 1e-2;"),
     ("absolute-tolerance-is-the-relative", "src/dynamics/integrator.cpp",
-     "std::max(control.atol, single", "std::max(settings.rtol, single"),
+     "std::max(control.atol, single", "std::max(control.rtol, single"),
     ("dense-output-end-slope-sign", "src/dynamics/runge_kutta.cpp",
      "weights[s] -= bump * T;", "weights[s] += bump * T;"),
     ("rk-four-last-node-at-half", "src/dynamics/rk_table.cpp",
