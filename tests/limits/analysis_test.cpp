@@ -199,6 +199,11 @@ TEST(Analysis, SeparationWithMaskedKeysIsTheDefinition) {
         EXPECT_NEAR(four->lower, lower, 1e-4 * (1 + std::abs(lower))) << layer;
         EXPECT_NEAR(four->upper_exact, upper, 1e-9) << layer;
         const HeadResult& other = seen_alone.heads[layer * a.heads + 1];
+        double spectral = 0;
+        for (std::size_t t = 2; t < tokens; ++t) {
+            spectral += reference::spectral_norm(row_of(r, 1, t, tokens, false).weights) / 2 / (tokens - 2);
+        }
+        EXPECT_NEAR(found.spectral, spectral, 1e-6) << layer;
         EXPECT_EQ(found.entropy, other.entropy);
         EXPECT_EQ(found.active_share, other.active_share);
         EXPECT_EQ(found.spectral, other.spectral);
