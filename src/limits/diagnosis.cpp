@@ -137,8 +137,9 @@ std::vector<std::string> summary(const std::vector<Result>& results) {
     std::vector<std::string> lines;
     lines.push_back(fmt::format("{} of {} heads are selective (90 % of the weight on 6 % of the keys or less).",
                                 count_if(r, [](const Diagnosis& d) { return d.selective; }), r.heads.size()));
-    lines.push_back(fmt::format("The 5 heaviest keys hold {} of the weight at {} tokens, {} at {}.",
-                                percent(first.share), first.length, percent(last.share), last.length));
+    lines.push_back(fmt::format(
+        "The 5 heaviest keys hold {} of the weight at {} tokens{}.", percent(first.share), first.length,
+        first.length == last.length ? std::string() : fmt::format(", {} at {}", percent(last.share), last.length)));
     lines.push_back(critical_text(critical.by_distance, critical.length));
     lines.push_back(told_text(r, share(count_if(r, [](const Diagnosis& d) { return d.saturated; }))));
     lines.push_back(fmt::format("{} of heads are sinks; {} sit near a tie, where weights move fastest.",

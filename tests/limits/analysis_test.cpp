@@ -296,7 +296,7 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
     // At every temperature of the grid, where most weights vanish or all are nearly equal; scores are products over 2.
     ASSERT_EQ(found.jacobian.size(), temperature_grid().size());
     for (const JacobianMeans& at : found.jacobian) {
-        double mean = 0, largest = 0, infinity = 0;
+        double mean = 0, largest = 0, rows_norm = 0;
         for (std::size_t t = 2; t < tokens; ++t) {
             std::vector<double> weights;
             double top = -HUGE_VAL, sum = 0;
@@ -313,11 +313,11 @@ TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
             const double norm = reference::spectral_norm(weights) / at.temperature;
             mean += norm / static_cast<double>(tokens - 2);
             largest = std::max(largest, norm);
-            infinity += infinity_norm(weights) / at.temperature / static_cast<double>(tokens - 2);
+            rows_norm += infinity_norm(weights) / at.temperature / static_cast<double>(tokens - 2);
         }
         EXPECT_NEAR(at.spectral, mean, 1e-9 * mean + 1e-12) << at.temperature;
         EXPECT_NEAR(at.spectral_largest, largest, 1e-9 * largest + 1e-12) << at.temperature;
-        EXPECT_NEAR(at.infinity, infinity, 1e-9 * infinity + 1e-12) << at.temperature;
+        EXPECT_NEAR(at.infinity, rows_norm, 1e-9 * rows_norm + 1e-12) << at.temperature;
     }
     EXPECT_NEAR(found.entropy, entropy / rows, 1e-6);
     EXPECT_NEAR(found.entropy_share, entropy_share / rows, 1e-6);
