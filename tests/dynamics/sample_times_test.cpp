@@ -8,7 +8,7 @@
 #include "dynamics/run.hpp"
 #include "scheme/catalogue.hpp"
 
-namespace flyball::dynamics {
+namespace flyball::dynamics::sample_times_test {
 namespace {
 
 Settings small() {
@@ -126,4 +126,4 @@ TEST(CollapseTime, IsTheFirstSampleWithAMeanCosineAbove999) {
 }
 
 }  // namespace
-}  // namespace flyball::dynamics
+}  // namespace flyball::dynamics::sample_times_test
