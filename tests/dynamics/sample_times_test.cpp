@@ -5,7 +5,9 @@
 #include <map>
 #include <string>
 
+#include "core/file.hpp"
 #include "dynamics/run.hpp"
+#include "places.hpp"
 #include "scheme/catalogue.hpp"
 
 namespace flyball::dynamics::sample_times_test {
@@ -106,6 +108,23 @@ TEST(SampleFields, AreTheMembersOfTheirName) {
     other.t = 2;
     other.clusters = 1;
     EXPECT_EQ(unpack(pack({s, other})), (std::vector<Sample>{s, other}));
+}
+
+// "radius.min" has a row `radius` in docs/simulate.md, which speaks of its min.
+TEST(SampleFields, AreDefinedInTheManual) {
+    const std::string manual = read_text_file(std::string(flyball::test::source_folder) + "/docs/simulate.md", 1 << 20);
+    for (const SampleField& field : sample_fields()) {
+        const std::string name = field.json == nullptr ? field.name : field.json;
+        const std::size_t dot = std::min(name.find('.'), name.size());
+        const std::size_t row = manual.find("\n| " + name.substr(0, dot) + " |");
+        if (name == "t") {
+            continue;
+        }
+        ASSERT_NE(row, std::string::npos) << name << " has no row in docs/simulate.md";
+        const std::string line = manual.substr(row + 1, manual.find('\n', row + 1) - row - 1);
+        EXPECT_TRUE(dot == name.size() || line.find(name.substr(dot + 1)) != std::string::npos)
+            << name << " is not spoken of in: " << line;
+    }
 }
 
 TEST(CollapseTime, IsTheFirstSampleWithAMeanCosineAbove999) {
