@@ -5,8 +5,8 @@ A file is checked anew when its text, that of a header of ours it reaches, its c
 itself has changed. What passed is remembered in BUILD/tidy.
 
     --all     every such file: a quarter of an hour of two processors when nothing is remembered
-    --due     those that are not committed or that one of the last ten commits changed, themselves or by a header that they
-              include, and a quarter of the others, chosen by the commit's hash: over a few commits it comes to all of them.
+    --due     those that are not committed or that one of the last three commits changed, themselves or by a header that they
+              include, and an eighth of the others, chosen by the commit's hash: over some commits it comes to all of them.
               Outside of a git checkout this is --all.
 
 usage: tidy.py BUILD (--all | --due)
@@ -57,7 +57,7 @@ def changed_lately():
     depth = git("rev-list", "--count", "HEAD")
     if depth is None or git("rev-parse", "--is-shallow-repository") != "false\n":
         return None
-    base = f"HEAD~{min(10, int(depth) - 1)}"
+    base = f"HEAD~{min(3, int(depth) - 1)}"
     changed = git("diff", "--name-only", base)
     untracked = git("ls-files", "--others", "--exclude-standard")
     return None if changed is None or untracked is None else set((changed + untracked).split("\n"))
@@ -66,8 +66,19 @@ def changed_lately():
 def is_due(path, changed, commit):
     """`path` and names in `changed` from the root."""
     touched = {path, *(f"src/{name.decode()}" for name in INCLUDE.findall((ROOT / path).read_bytes()))}
-    by_chance = int(hashlib.sha256(f"{commit} {path}".encode()).hexdigest(), 16) % 4 == 0
+    by_chance = int(hashlib.sha256(f"{commit} {path}".encode()).hexdigest(), 16) % 8 == 0
     return bool(touched & changed) or by_chance
+
+
+def alone(entry, build):
+    """The compile commands of the sources that a file of cmake/United.cmake includes, each as if compiled by itself."""
+    path = Path(entry["file"])
+    if path.parent != build / "src" / "united":
+        return [entry]
+    names = [name.decode() for name in INCLUDE.findall(path.read_bytes())]
+    command = entry["command"].replace(" -Wno-shadow", "")
+    return [dict(entry, file=str(ROOT / "src" / name), command=command.replace(str(path), str(ROOT / "src" / name)))
+            for name in names]
 
 
 def main():
@@ -76,14 +87,15 @@ def main():
         return 2
     build = Path(sys.argv[1]).resolve()
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
-    entries = [entry for entry in json.loads((build / "compile_commands.json").read_text())
-               if Path(entry["file"]).is_relative_to(ROOT / "src")]
+    entries = [part for entry in json.loads((build / "compile_commands.json").read_text()) for part in alone(entry, build)
+               if Path(part["file"]).is_relative_to(ROOT / "src")]
     if sys.argv[2] == "--due":
         changed, commit = changed_lately(), git("rev-parse", "HEAD")
         if changed is not None:
             entries = [entry for entry in entries if is_due(str(Path(entry["file"]).relative_to(ROOT)), changed, commit)]
     passed = build / "tidy"
     passed.mkdir(exist_ok=True)
+    (passed / "compile_commands.json").write_text(json.dumps(entries))
 
     def stamp(entry):
         return passed / str(Path(entry["file"]).relative_to(ROOT / "src")).replace("/", "-")
@@ -92,7 +104,7 @@ def main():
         mark = fingerprint(entry, build, version)
         if stamp(entry).is_file() and stamp(entry).read_text() == mark:
             return None
-        result = subprocess.run(["clang-tidy", "--quiet", "-p", str(build), entry["file"]], capture_output=True, text=True)
+        result = subprocess.run(["clang-tidy", "--quiet", "-p", str(passed), entry["file"]], capture_output=True, text=True)
         if result.returncode == 0:
             stamp(entry).write_text(mark)
         else:

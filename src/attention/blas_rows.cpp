@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
 constexpr std::size_t least_rows = 8;
 constexpr std::size_t most_rows = 128;
-constexpr std::size_t most_slots = 16;
+constexpr std::size_t most_blas_slots = 16;
 
 std::size_t block_rows(std::size_t tokens, std::size_t real_bytes) {
     const std::size_t fit = std::clamp(block_bytes / real_bytes / tokens, least_rows, most_rows);
@@ -37,7 +37,7 @@ class BlasRows final : public HeadKernel<Real> {
           stride_(round_up(problem.tokens, micro_columns<Real>)),
           block_(block_rows(problem.tokens, sizeof(Real))),
           blocks_((problem.tokens + block_ - 1) / block_),
-          slots_(std::min(blocks_, most_slots)),
+          slots_(std::min(blocks_, most_blas_slots)),
           scores_(slots_ * block_ * stride_),
           rows_(slots_) {}
 

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t chunk = 512;  // tokens whose coordinates are unpacked at a time
 constexpr std::size_t chunks_per_slot = 4;
-constexpr std::size_t most_slots = 32;
+constexpr std::size_t most_circle_slots = 32;
 constexpr double least_share = 1e-3;  // of n: the smallest Z that is trusted
 constexpr double most_gain = 300;     // as an exponent: what unnormalized sums may be multiplied with
 
@@ -39,7 +39,7 @@ class Circle final : public HeadKernel<Real> {
     explicit Circle(const HeadProblem& problem)
         : problem_(problem),
           chunks_((problem.tokens + chunk - 1) / chunk),
-          slots_(std::clamp<std::size_t>(chunks_ / chunks_per_slot, 1, most_slots)),
+          slots_(std::clamp<std::size_t>(chunks_ / chunks_per_slot, 1, most_circle_slots)),
           room_(slots_ * room_size),
           far_(slots_) {}
 

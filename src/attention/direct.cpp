@@ -15,8 +15,8 @@ namespace {
 
 // Below this many blocks the symmetric version wastes too much on diagonals, packing and sums of slots.
 constexpr std::size_t least_blocks = 3;
-constexpr std::size_t rows_per_slot = 32;
-constexpr std::size_t most_row_slots = 64;
+constexpr std::size_t rows_per_direct_slot = 32;
+constexpr std::size_t most_direct_slots = 64;
 constexpr std::size_t pairs_per_slot = 4;
 constexpr std::size_t most_tile_slots = 16;
 
@@ -59,7 +59,7 @@ class Direct final : public HeadKernel<Real> {
 
     void rows(const Exponent& exponent, const Real* z, Real* out) const {
         const std::size_t n = problem_.tokens;
-        const std::size_t slots = std::clamp<std::size_t>(n / rows_per_slot, 1, most_row_slots);
+        const std::size_t slots = std::clamp<std::size_t>(n / rows_per_direct_slot, 1, most_direct_slots);
         parallel_slots(n, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
             DirectRows<Real> job;
             job.z = z;

@@ -14,8 +14,8 @@ namespace flyball::attention {
 
 namespace {
 
-constexpr std::size_t pairs_per_slot = 10;
-constexpr std::size_t most_slots = 8;
+constexpr std::size_t pairs_per_fused_slot = 10;
+constexpr std::size_t most_fused_slots = 8;
 
 // Tokens a tile has on a side: a tile of weights fills a third of a second-level cache of 512 KB, yet there are pairs
 // enough to share among slots.
@@ -35,7 +35,7 @@ class Fused final : public HeadKernel<Real> {
           padded_(round_up(problem.tokens, token_padding<Real>)),
           blocks_((padded_ + block_ - 1) / block_),
           pairs_(blocks_ * (blocks_ + 1) / 2),
-          slots_(std::clamp<std::size_t>(pairs_ / pairs_per_slot, 1, most_slots)),
+          slots_(std::clamp<std::size_t>(pairs_ / pairs_per_fused_slot, 1, most_fused_slots)),
           shares_(make_shares()) {
         const std::size_t deep = round_up(problem.width, NR);
         rows_.resize(padded_ * problem.width);

@@ -13,7 +13,7 @@ namespace flyball::attention {
 
 namespace {
 
-constexpr std::size_t most_slots = 32;
+constexpr std::size_t most_general_slots = 32;
 constexpr std::size_t many_tokens = 1500;
 
 template <class Real>
@@ -25,7 +25,7 @@ class General final : public HeadKernel<Real> {
           // Fewer rows at a time when there are few, so that every thread gets a share.
           block_(problem.tokens < many_tokens ? general_rows / 2 : general_rows),
           blocks_((problem.tokens + block_ - 1) / block_),
-          slots_(std::min(blocks_, most_slots)) {
+          slots_(std::min(blocks_, most_general_slots)) {
         const std::size_t deep = round_up(problem.width, NR);
         strips_.resize(padded_ * problem.width);
         panels_.resize(padded_ * deep);

@@ -12,7 +12,7 @@ namespace flyball::attention {
 namespace {
 
 constexpr std::size_t work_per_slot = 1 << 17;  // pairs times dimensions
-constexpr std::size_t most_slots = 64;
+constexpr std::size_t most_frame_slots = 64;
 
 // exp, without asking the library for the zeros that large beta is full of.
 double weight_of(double exponent) {
@@ -169,7 +169,8 @@ void attend_in_own_frame(const Shape& shape, const Settings& settings, const dou
     const std::size_t n = shape.tokens;
     const std::size_t rows = shape.systems * n;
     const double work = static_cast<double>(rows) * static_cast<double>(n) * static_cast<double>(shape.dim + 8);
-    const double wanted = std::clamp(work / static_cast<double>(work_per_slot), 1.0, static_cast<double>(most_slots));
+    const double wanted =
+        std::clamp(work / static_cast<double>(work_per_slot), 1.0, static_cast<double>(most_frame_slots));
     parallel_slots(rows, static_cast<std::size_t>(wanted), [&](std::size_t, std::size_t begin, std::size_t end) {
         thread_local Row row;
         for (std::size_t at = begin; at < end; ++at) {

@@ -17,7 +17,7 @@ namespace flyball::attention {
 namespace {
 
 constexpr std::size_t block = 192;  // rows and columns of a tile: 288 kB, at home in the second-level cache
-constexpr std::size_t most_slots = 16;
+constexpr std::size_t most_pair_slots = 16;
 constexpr std::size_t circle_tokens = 1024;  // from here on Fourier sums beat tiles, whatever beta
 constexpr std::size_t circle_chunk = 512;
 
@@ -95,7 +95,7 @@ double exponential_sum(std::size_t count, double beta, double* values) {
 PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double beta, std::optional<double> level) {
     const std::size_t blocks = (n + block - 1) / block;
     const std::size_t pairs = blocks * (blocks + 1) / 2;
-    const std::size_t slots = std::min(pairs, most_slots);
+    const std::size_t slots = std::min(pairs, most_pair_slots);
     std::vector<Components> components(level ? slots : 0, Components(n));
     PairStatistics result;
     result.exponential_sum = parallel_sum(pairs, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
@@ -137,7 +137,7 @@ double circle_sum(std::size_t n, const double* z, double beta) {
     const std::vector<double> bessel = scaled_bessel(beta);
     const std::size_t orders = bessel.size();
     const std::size_t chunks = (n + circle_chunk - 1) / circle_chunk;
-    const std::size_t slots = std::min(chunks, most_slots);
+    const std::size_t slots = std::min(chunks, most_pair_slots);
     std::vector<double> lanes(slots * orders * 8, 0.0);
     parallel_slots(chunks, slots, [&](std::size_t slot, std::size_t first, std::size_t last) {
         std::array<double, 2 * circle_chunk> room{};

@@ -10,12 +10,13 @@ namespace flyball::attention {
 
 namespace {
 
-constexpr std::size_t most_slots = 64;
+constexpr std::size_t most_reference_slots = 64;
 
 template <class Real>
 class Reference final : public HeadKernel<Real> {
   public:
-    explicit Reference(const HeadProblem& problem) : problem_(problem), slots_(std::min(problem.tokens, most_slots)) {
+    explicit Reference(const HeadProblem& problem)
+        : problem_(problem), slots_(std::min(problem.tokens, most_reference_slots)) {
         rows_.resize(slots_);
     }
 

@@ -14,7 +14,7 @@ namespace flyball::claims {
 
 namespace {
 
-struct Place {
+struct ConePlace {
     std::size_t tokens;
     std::size_t dim;
     double beta;
@@ -24,8 +24,8 @@ struct Place {
     std::string text() const { return fmt::format("n = {}, d = {}, beta = {}", tokens, dim, beta); }
 };
 
-std::vector<Place> places(const Context& context) {
-    std::vector<Place> all = {{8, 8, 1}, {4, 16, 0.5}, {16, 3, 2}};
+std::vector<ConePlace> places(const Context& context) {
+    std::vector<ConePlace> all = {{8, 8, 1}, {4, 16, 0.5}, {16, 3, 2}};
     if (!context.quick) {
         all.insert(all.end(), {{3, 2, 8}, {32, 8, 4}, {64, 24, 1}});
     }
@@ -34,7 +34,7 @@ std::vector<Place> places(const Context& context) {
 
 std::string described(const Context& context) {
     std::vector<std::string> texts;
-    for (const Place& place : places(context)) {
+    for (const ConePlace& place : places(context)) {
         texts.push_back(place.text());
     }
     std::string text;
@@ -58,7 +58,7 @@ attention::Weights<double> turned_queries(std::size_t dim, std::uint64_t seed) {
     return weights;
 }
 
-dynamics::Problem turned_problem(const Place& place, const char* scheme, std::vector<double> rows, double T,
+dynamics::Problem turned_problem(const ConePlace& place, const char* scheme, std::vector<double> rows, double T,
                                  std::uint64_t seed) {
     dynamics::Problem problem =
         particles_at(scheme::find_scheme(scheme).program, std::move(rows), place.dim, T, softmax_at(place.beta));
@@ -68,7 +68,7 @@ dynamics::Problem turned_problem(const Place& place, const char* scheme, std::ve
 
 // One token at cosine 1 - delta from all others, which are one: of all cones the one in which a token grows least. It
 // hears the others with the weight (n-1)/n, so (1 - r')/delta is (n-1)/n under Pre-LN and its square under Peri-LN.
-double largest_shortfall(const Place& place, std::uint64_t seed) {
+double largest_shortfall(const ConePlace& place, std::uint64_t seed) {
     std::vector<double> rows(place.tokens * place.dim, 0.0);
     for (std::size_t j = 0; j < place.tokens; ++j) {
         rows[j * place.dim] = j == 0 ? 1 - place.delta() : 1;
@@ -89,12 +89,12 @@ Measurement radius_grows(const Context& context) {
     double smallest = HUGE_VAL;  // of (r/t - 1)/delta
     bool ended = true;           // every run
     const std::size_t seeds = context.size<std::size_t>(2, 10);
-    const std::vector<Place> grid = places(context);
+    const std::vector<ConePlace> grid = places(context);
     for (std::size_t i = 0; i < grid.size(); ++i) {
-        const Place& place = grid[i];
+        const ConePlace& place = grid[i];
         for (std::size_t seed = 0; seed < seeds; ++seed) {
             const std::uint64_t draw = context.seed * 31 + seed;
-            const Place crowd{64, place.dim, place.beta};
+            const ConePlace crowd{64, place.dim, place.beta};
             shortfall = std::max({shortfall, largest_shortfall(place, draw), largest_shortfall(crowd, draw)});
             for (const char* name : {"pre-ln", "peri-ln"}) {
                 context.at(static_cast<double>(i) / static_cast<double>(grid.size()));
@@ -130,7 +130,7 @@ struct VarianceCase {
     double (*clock)(double t);
 };
 
-double plain_time(double t) {
+double own_time(double t) {
     return t;
 }
 double log_of(double t) {
@@ -144,7 +144,7 @@ double integral_of_inverse(double t) {
 }  // of 1/alpha, alpha = 1/(1+t)
 
 const std::vector<VarianceCase> variance_cases = {
-    {"post-ln", "post-ln", "Var", 10, plain_time},
+    {"post-ln", "post-ln", "Var", 10, own_time},
     {"pre-ln", "pre-ln", "Var/t", 1e4, log_of},
     {"mix-ln", "mix-ln:tau=1e-4", "Var/t", 1e4, log_of},
     {"peri-ln", "peri-ln", "Var/t", 1e4, log_of},
@@ -161,10 +161,10 @@ Slope variance_slope(const VarianceCase& which, const Context& context) {
     Slope slope;
     const double predicted = context.predict("slope", -2);
     const std::size_t seeds = context.size<std::size_t>(2, 10);
-    const std::vector<Place> grid = places(context);
+    const std::vector<ConePlace> grid = places(context);
     for (std::size_t i = 0; i < grid.size() * seeds; ++i) {
         context.at(static_cast<double>(i) / static_cast<double>(grid.size() * seeds));
-        const Place& place = grid[i / seeds];
+        const ConePlace& place = grid[i / seeds];
         const std::uint64_t draw = context.seed * 31 + i % seeds;
         std::vector<double> clock;
         std::vector<double> value;

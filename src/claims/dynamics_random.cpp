@@ -66,13 +66,13 @@ std::vector<Run> run_panel(const Context& context, const dynamics::Settings& s) 
 }
 
 // Of one draw: the best and the worst of some schemes, by a value where small is good, and the best of the rest.
-struct Ends {
+struct RandomEnds {
     double worst_leader = 0;
     double best_other = HUGE_VAL;
 };
 template <class Value>
-Ends ends_of(const std::vector<Run>& runs, const std::vector<std::string>& leaders, const Value& value) {
-    Ends ends;
+RandomEnds ends_of(const std::vector<Run>& runs, const std::vector<std::string>& leaders, const Value& value) {
+    RandomEnds ends;
     for (const Run& run : runs) {
         if (std::find(leaders.begin(), leaders.end(), run.scheme) != leaders.end()) {
             ends.worst_leader = std::max(ends.worst_leader, value(run));
@@ -87,17 +87,17 @@ Ends ends_of(const std::vector<Run>& runs, const std::vector<std::string>& leade
 double early_lead(const std::vector<Run>& runs, std::size_t systems) {
     double least = HUGE_VAL;
     for (std::size_t m = 0; m < systems; ++m) {
-        const Ends ends = ends_of(runs, {"ngpt", "peri-ln"}, [m](const Run& run) { return run.early[m]; });
+        const RandomEnds ends = ends_of(runs, {"ngpt", "peri-ln"}, [m](const Run& run) { return run.early[m]; });
         least = std::min(least, (1 - ends.worst_leader) / (1 - ends.best_other));
     }
     return least;
 }
 
 // 1 - cosine at the end: the largest of Post-LN and nGPT, the smallest of the other four, over all draws.
-Ends late_ends(const std::vector<Run>& runs, std::size_t systems) {
-    Ends all;
+RandomEnds late_ends(const std::vector<Run>& runs, std::size_t systems) {
+    RandomEnds all;
     for (std::size_t m = 0; m < systems; ++m) {
-        const Ends ends = ends_of(runs, {"post-ln", "ngpt"}, [m](const Run& run) { return run.last[m]; });
+        const RandomEnds ends = ends_of(runs, {"post-ln", "ngpt"}, [m](const Run& run) { return run.last[m]; });
         all.worst_leader = std::max(all.worst_leader, ends.worst_leader);
         all.best_other = std::min(all.best_other, ends.best_other);
     }
@@ -143,7 +143,7 @@ double random_gap(const Context& context, double value_gain) {
     return turned[1] / turned[0];
 }
 
-Measurement early(const Context& context) {
+Measurement early_order(const Context& context) {
     const double lead = context.predict("lead", early_margin);
     dynamics::Settings s = panel(context, paper_reading);
     s.layers = 10;  // to t = 1
@@ -172,11 +172,11 @@ Measurement early(const Context& context) {
     return result;
 }
 
-Measurement late(const Context& context) {
+Measurement late_order(const Context& context) {
     const double level = context.predict("level of collapse", collapsed);
     const dynamics::Settings s = panel(context, paper_reading);
     const std::vector<Run> runs = run_panel(context, s);
-    const Ends ends = late_ends(runs, s.systems);
+    const RandomEnds ends = late_ends(runs, s.systems);
     Measurement result;
     result.predicted = fmt::format("1 - cosine at t = 10 below {:g} for Post-LN and nGPT alone", level);
     result.measured =
@@ -229,7 +229,7 @@ Measurement readings(const Context& context) {
         const double begin = width * static_cast<double>(i);
         const std::vector<Run> runs = run_panel(context.part(begin, begin + width), s);
         const double lead = early_lead(runs, s.systems);
-        const Ends ends = late_ends(runs, s.systems);
+        const RandomEnds ends = late_ends(runs, s.systems);
         const bool both = lead > early_margin && ends.worst_leader < collapsed && ends.best_other > collapsed;
         const double predicted = context.predict("both sentences", reading.both ? 1 : 0, {static_cast<double>(i)});
         as_predicted += both == (predicted > 0.5) ? 1 : 0;
@@ -258,11 +258,11 @@ std::vector<Claim> dynamics_random_claims() {
          "Random-weight experiment", Verdict::holds,
          "the paper has Q, K and V and no output matrix, and does not say how many tokens and draws it used; see "
          "dynamics-random-weights-readings for other gains",
-         early, 40},
+         early_order, 40},
         {"dynamics-random-weights-late",
          "With random weights Post-LN and nGPT collapse fast in the end, and the other four more slowly.",
-         "Random-weight experiment", Verdict::holds, "at t = 10 they are closer than 3e-4, the others are not", late,
-         400},
+         "Random-weight experiment", Verdict::holds, "at t = 10 they are closer than 3e-4, the others are not",
+         late_order, 400},
         {"dynamics-random-weights-readings",
          "What the paper says of its random-weight panel is true with Q, K and V of gain 1 or sqrt 2 and no output "
          "matrix; with an output matrix of gain sqrt 2 sqrt-scaling collapses too, and with gains 1/sqrt 3 Post-LN "

@@ -39,10 +39,10 @@ double identity(double t) {
 double none(double) {
     return 0;
 }
-double log_time(double t) {
+double log_clock(double t) {
     return std::log(t);
 }
-double root(double t) {
+double root_clock(double t) {
     return std::sqrt(t + 1);
 }
 double inverse_root(double t) {
@@ -52,14 +52,14 @@ double inverse_root(double t) {
 using theory::LawKind;
 const std::vector<TerminalCase> terminal_cases = {
     {"post-ln", "post-ln", "post-ln", "C exp(-2 t)", -2, identity, none, 14, LawKind::exponential},
-    {"pre-ln", "pre-ln", "pre-ln", "C/t^3", -3, log_time, none, 1e5, LawKind::power},
-    {"mix-ln", "mix-ln", "mix-ln:tau=2e-5", "C/t^3", -3, log_time, none, 1e5, LawKind::power},
-    {"peri-ln", "peri-ln", "peri-ln", "C/t^3", -3, log_time, none, 1e5, LawKind::power},
+    {"pre-ln", "pre-ln", "pre-ln", "C/t^3", -3, log_clock, none, 1e5, LawKind::power},
+    {"mix-ln", "mix-ln", "mix-ln:tau=2e-5", "C/t^3", -3, log_clock, none, 1e5, LawKind::power},
+    {"peri-ln", "peri-ln", "peri-ln", "C/t^3", -3, log_clock, none, 1e5, LawKind::power},
     {"ngpt", "ngpt", "ngpt", "C alpha exp(-2 int alpha), with alpha = 1: C exp(-2 t)", -2, identity, none, 14,
      LawKind::exponential},
     {"ngpt-harmonic", "ngpt:alpha=1/(1+t)", "ngpt:alpha=1/(1+t)",
-     "C alpha exp(-2 int alpha), with alpha = 1/(1+t): C/t^3", -3, log_time, none, 1e5, LawKind::power},
-    {"sqrt-scaling", "sqrt-scaling", "sqrt-scaling", "C exp(-4 sqrt t)/sqrt t", -4, root, inverse_root, 45,
+     "C alpha exp(-2 int alpha), with alpha = 1/(1+t): C/t^3", -3, log_clock, none, 1e5, LawKind::power},
+    {"sqrt-scaling", "sqrt-scaling", "sqrt-scaling", "C exp(-4 sqrt t)/sqrt t", -4, root_clock, inverse_root, 45,
      LawKind::stretched},
 };
 
@@ -100,14 +100,14 @@ Measurement terminal(const TerminalCase& which, const Context& context) {
         s.start = dynamics::StartKind::symmetric;
         s.time = which.T;
         s.samples = 121;
-        s.log_time = which.clock == log_time;
+        s.log_time = which.clock == log_clock;
         s.rtol = 1e-11;
         s.atol = 1e-14;
         const dynamics::Record record = run_particles(context, s, scheme::find_scheme(which.particles).program);
         std::vector<double> clock;
         std::vector<double> value;
         const double end = which.clock(which.T);
-        const double begin = which.clock == log_time ? end - std::log(20) : end - 0.35 * (end - which.clock(0));
+        const double begin = which.clock == log_clock ? end - std::log(20) : end - 0.35 * (end - which.clock(0));
         for (const dynamics::Sample& sample : record.samples) {
             if (sample.t > 0 && which.clock(sample.t) >= begin) {
                 clock.push_back(which.clock(sample.t));
@@ -130,7 +130,7 @@ Measurement terminal(const TerminalCase& which, const Context& context) {
         "slope of log gamma' over {} at the end of particle runs to t = {:g} (95 % interval of the last fit +- "
         "{:.1g}); the "
         "reduced law gives {} and the same number to {:.1g}",
-        which.clock == log_time   ? "log t"
+        which.clock == log_clock  ? "log t"
         : which.clock == identity ? "t"
                                   : "sqrt(t+1), after 1/sqrt(t+1) is divided out",
         which.T, line.slope_error, theory::name(which.kind), reduced.off());

@@ -35,10 +35,11 @@ double growth(const Result& result, const Quantity& quantity) {
     return x.size() == 2 ? (y[1] - y[0]) / (x[1] - x[0]) : fit_line(x, y).slope;
 }
 
-Measurement true_growth(const Context& context) {
+// Beside the exponent 1 that the paper states.
+Measurement growth_of(const Context& context, double limits::DistanceMeans::*quantity) {
     const Analysed& model = analysed(context);
     const double stated = context.predict("exponent", 1);
-    const double found = growth(model.result, [](const limits::DistanceMeans& row) { return row.distance; });
+    const double found = growth(model.result, [quantity](const limits::DistanceMeans& row) { return row.*quantity; });
     Measurement result = on(model);
     result.predicted = stated;
     result.measured = found;
@@ -47,16 +48,12 @@ Measurement true_growth(const Context& context) {
     return result;
 }
 
+Measurement true_growth(const Context& context) {
+    return growth_of(context, &limits::DistanceMeans::distance);
+}
+
 Measurement expected_growth(const Context& context) {
-    const Analysed& model = analysed(context);
-    const double stated = context.predict("exponent", 1);
-    const double found = growth(model.result, [](const limits::DistanceMeans& row) { return row.expected; });
-    Measurement result = on(model);
-    result.predicted = stated;
-    result.measured = found;
-    result.tolerance = 0.2;
-    result.verdict = verdict_of(std::abs(found - stated) < 0.2);
-    return result;
+    return growth_of(context, &limits::DistanceMeans::expected);
 }
 
 double distance_at(const Result& result, std::size_t n) {

@@ -111,7 +111,7 @@ std::vector<double> weights_of(std::uint64_t seed) {
 }
 
 // |grad alpha|_2 <= min{1/(4T), sqrt 2} as printed, 1/(2T) as corrected.
-Measurement corollary(const Context& context) {
+Measurement sensitivity_corollary(const Context& context) {
     BoundCheck printed;
     BoundCheck right;
     BoundCheck own;
@@ -225,7 +225,8 @@ std::vector<Claim> limits_sensitivity_claims() {
          "Lemma 2", Verdict::holds, "Its first term can be dropped", lemma},
         {"limits-corollary-3", "The Jacobian of softmax has a spectral norm of at most min(1/(4T), sqrt 2).",
          "Corollary 3", Verdict::holds_corrected,
-         "1/(4T) bounds single entries. The spectral norm is at most 1/(2T), attained by two tied logits", corollary},
+         "1/(4T) bounds single entries. The spectral norm is at most 1/(2T), attained by two tied logits",
+         sensitivity_corollary},
         {"limits-lemma-2-sharper",
          "The second term of Lemma 2 alone, max|F'| |alpha|/(sqrt(L) min F), bounds |J|, and is attained.", "finding",
          Verdict::holds, "J is a projection times diag(F')/Z", sharper_lemma},

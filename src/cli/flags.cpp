@@ -1,6 +1,7 @@
 #include "cli/flags.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -14,12 +15,27 @@
 
 namespace flyball::cli {
 
-CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values,
-                      const std::string& help) {
-    return app.add_option(name, values, help)->take_all()->expected(1)->allow_extra_args(false);
+Flag Flag::type_name(const std::string& name) const {
+    option_->type_name(name);
+    return *this;
 }
 
-CLI::Validator whole_number(long long least) {
+Flag Flag::default_str(const std::string& text) const {
+    option_->default_str(text);
+    return *this;
+}
+
+Flag Flag::capture_default_str() const {
+    option_->capture_default_str();
+    return *this;
+}
+
+Flag Flag::required() const {
+    option_->required();
+    return *this;
+}
+
+Flag Flag::whole_number(long long least) const {
     const auto check = [least](const std::string& text) {
         const auto value = parse_integer(text);
         std::uint64_t large = 0;  // seeds may use all 64 bits
@@ -27,7 +43,38 @@ CLI::Validator whole_number(long long least) {
         const bool fits = value ? *value >= least : error == std::errc() && end == text.data() + text.size();
         return fits ? std::string() : fmt::format("{}, expected a whole number, {} or more", text, least);
     };
-    return CLI::Validator(check, "");
+    option_->check(CLI::Validator(check, ""));
+    return *this;
+}
+
+bool Flag::given() const {
+    return option_->count() > 0;
+}
+
+template <class Value>
+Flag add_option(CLI::App& app, const std::string& name, Value& value, const std::string& help) {
+    return Flag(app.add_option(name, value, help));
+}
+
+Flag add_read(CLI::App& app, const std::string& name, std::function<void(const std::string&)> read,
+              const std::string& help) {
+    return Flag(app.add_option_function<std::string>(name, read, help));
+}
+
+void add_called(CLI::App& app, const std::string& name, std::function<void()> call, const std::string& help) {
+    app.add_flag_callback(name, std::move(call), help);
+}
+
+void add_flag(CLI::App& app, const std::string& name, bool& value, const std::string& help) {
+    app.add_flag(name, value, help);
+}
+
+Flag add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help) {
+    return Flag(app.add_option(name, values, help)->take_all()->expected(1)->allow_extra_args(false));
+}
+
+bool was_given(const CLI::App& app, const std::string& name) {
+    return app.count(name) > 0;
 }
 
 double number_of(const std::string& flag, const std::string& text) {
@@ -59,7 +106,7 @@ void SchemeFlags::declare(CLI::App& app, const std::string& without) {
         ->allow_extra_args();
     add_list(app, "--equation", equations,
              "an equation of your own (docs/equation.md), named for tables and figures; may be repeated")
-        ->type_name("[NAME=]TEXT");
+        .type_name("[NAME=]TEXT");
 }
 
 std::vector<scheme::Scheme> SchemeFlags::chosen() const {
@@ -100,16 +147,16 @@ void declare_seed(CLI::App& app, std::uint64_t& seed) {
     const auto field = std::find_if(fields.begin(), fields.end(), [](const dynamics::SettingField& row) {
         return std::string_view(row.key) == "seed";
     });
-    app.add_option_function<std::string>(
-           "--seed",
-           [field, &seed](const std::string& text) {
-               dynamics::Settings settings;
-               field->parse(text, settings);
-               seed = settings.seed;
-           },
-           field->help)
-        ->type_name(field->type)
-        ->default_str(std::to_string(seed));
+    add_read(
+        app, "--seed",
+        [field, &seed](const std::string& text) {
+            dynamics::Settings settings;
+            field->parse(text, settings);
+            seed = settings.seed;
+        },
+        field->help)
+        .type_name(field->type)
+        .default_str(std::to_string(seed));
 }
 
 std::vector<std::int32_t> ids_of(std::string_view where, const std::string& given) {
@@ -135,5 +182,10 @@ std::vector<std::int32_t> ids_of(std::string_view where, const std::string& give
     }
     return ids;
 }
+
+template Flag add_option(CLI::App&, const std::string&, std::string&, const std::string&);
+template Flag add_option(CLI::App&, const std::string&, std::optional<std::string>&, const std::string&);
+template Flag add_option(CLI::App&, const std::string&, std::size_t&, const std::string&);
+template Flag add_option(CLI::App&, const std::string&, int&, const std::string&);
 
 }  // namespace flyball::cli

@@ -1,27 +1,55 @@
 // Flags that several commands have: declared here once, so that they are spelled, read and explained alike.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "core/setting_field.hpp"
 #include "record/folder.hpp"
 #include "scheme/catalogue.hpp"
 
+// Reading CLI11's header takes seconds: flags.cpp does it for every command.
+namespace CLI {
+class Option;
+}
+
 namespace flyball::cli {
 
-// A flag that may be repeated; every time it takes one value.
-CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values,
-                      const std::string& help);
+// A flag that was declared, and what else there is to say of it. A handle: CLI11 owns the flag.
+class Flag {
+  public:
+    explicit Flag(CLI::Option* option) : option_(option) {}
+    Flag type_name(const std::string& name) const;    // what --help calls its value
+    Flag default_str(const std::string& text) const;  // the default that --help shows
+    Flag capture_default_str() const;                 // the same, from the value it was declared with
+    Flag required() const;
+    // Takes a whole number, `least` or more. (CLI11's own check answers with the largest double, digit by digit.)
+    Flag whole_number(long long least) const;
+    bool given() const;
 
-// The check of a flag that takes a whole number, `least` or more. (CLI11's own answers with the largest double, digit
-// by digit.)
-CLI::Validator whole_number(long long least);
+  private:
+    CLI::Option* option_;
+};
+
+// Flags with a value, in CLI11's notation: "--name", or "NAME" for a positional, or both with a comma between them.
+// Value is one of those at the end of flags.cpp.
+template <class Value>
+Flag add_option(CLI::App& app, const std::string& name, Value& value, const std::string& help);
+// A flag whose text `read` is given; one without a value.
+Flag add_read(CLI::App& app, const std::string& name, std::function<void(const std::string&)> read,
+              const std::string& help);
+void add_called(CLI::App& app, const std::string& name, std::function<void()> call, const std::string& help);
+void add_flag(CLI::App& app, const std::string& name, bool& value, const std::string& help);
+// A flag that may be repeated; every time it takes one value.
+Flag add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help);
+bool was_given(const CLI::App& app, const std::string& name);
 
 // "1,2.5" and repeated flags alike; an Error names the flag.
 double number_of(const std::string& flag, const std::string& text);
@@ -35,16 +63,16 @@ void declare_settings(CLI::App& app, const std::vector<SettingField<Settings>>& 
     for (const SettingField<Settings>& field : fields) {
         const std::string flag = std::string("--") + field.key;
         if (field.is_switch()) {
-            app.add_flag_callback(
-                flag, [settings, &field] { field.parse("true", *settings); }, field.help);
+            add_called(
+                app, flag, [settings, &field] { field.parse("true", *settings); }, field.help);
             continue;
         }
-        CLI::Option* const option =
-            app.add_option_function<std::string>(
-                   flag, [settings, &field](const std::string& text) { field.parse(text, *settings); }, field.help)
-                ->type_name(field.type);
+        const Flag option =
+            add_read(
+                app, flag, [settings, &field](const std::string& text) { field.parse(text, *settings); }, field.help)
+                .type_name(field.type);
         if (const auto text = field.text(standard)) {
-            option->default_str(*text);
+            option.default_str(*text);
         }
     }
 }

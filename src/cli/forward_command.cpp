@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view where = "cli.forward";
 
-struct Flags {
+struct ForwardFlags {
     std::string model;
     std::string ids;
     std::string text;
@@ -36,7 +36,7 @@ struct Flags {
     std::size_t length = 0;
 };
 
-std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem::path& folder) {
+std::vector<std::int32_t> read_tokens(const ForwardFlags& flags, const std::filesystem::path& folder) {
     std::vector<std::string> given;
     for (const auto& [flag, is_there] : {std::pair{"--ids", !flags.ids.empty()},
                                          {"--text", !flags.text.empty()},
@@ -69,7 +69,7 @@ std::vector<std::int32_t> read_tokens(const Flags& flags, const std::filesystem:
     return ids;
 }
 
-model::Recorded parse_what(const Flags& flags, const model::Architecture& architecture) {
+model::Recorded parse_what(const ForwardFlags& flags, const model::Architecture& architecture) {
     if (flags.what.empty()) {
         return flags.save.empty() ? model::Recorded{}
                                   : model::Recorded{.logits = architecture.has_head, .hidden = true, .attention = true};
@@ -92,7 +92,7 @@ void check_memory(const model::Architecture& a, std::size_t tokens, model::Recor
     }
 }
 
-ExitCode run(const Flags& flags, const Common& common) {
+ExitCode run(const ForwardFlags& flags, const Common& common) {
     const std::filesystem::path folder = model::locate(flags.model);
     const std::vector<std::int32_t> ids = read_tokens(flags, folder);
     const model::Model<float> model = model::load_model(folder);
@@ -156,23 +156,24 @@ Command forward_command() {
         "flyball forward openai-community/gpt2 --text book.txt --length 1024\n"
         "  flyball forward ./gpt2 --ids 464,3290,318 --save out.safetensors --what hidden,attention --json";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
-        app.add_option("MODEL", flags->model,
-                       "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
-                       "builtin:NAME")
-            ->required();
-        app.add_option("--text", flags->text, "the file with the text, for the model's own tokenizer")
-            ->type_name("FILE");
-        app.add_option("--string", flags->string, "the text itself")->type_name("TEXT");
-        app.add_option("--ids", flags->ids, "instead of a text: token ids with commas between them, or @FILE")
-            ->type_name("LIST");
-        app.add_option("--length", flags->length, "use L tokens at most: a text loses its end, not its [CLS] and [SEP]")
-            ->type_name("L")
-            ->check(whole_number(1));
-        app.add_option("--save", flags->save, "write a safetensors file")->type_name("FILE");
-        app.add_option("--what", flags->what,
-                       "what to save: some of logits,hidden,attention,scores,branches (default: the first three)")
-            ->type_name("LIST");
+        const auto flags = std::make_shared<ForwardFlags>();
+        add_option(app, "MODEL", flags->model,
+                   "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
+                   "builtin:NAME")
+            .required();
+        add_option(app, "--text", flags->text, "the file with the text, for the model's own tokenizer")
+            .type_name("FILE");
+        add_option(app, "--string", flags->string, "the text itself").type_name("TEXT");
+        add_option(app, "--ids", flags->ids, "instead of a text: token ids with commas between them, or @FILE")
+            .type_name("LIST");
+        add_option(app, "--length", flags->length,
+                   "use L tokens at most: a text loses its end, not its [CLS] and [SEP]")
+            .type_name("L")
+            .whole_number(1);
+        add_option(app, "--save", flags->save, "write a safetensors file").type_name("FILE");
+        add_option(app, "--what", flags->what,
+                   "what to save: some of logits,hidden,attention,scores,branches (default: the first three)")
+            .type_name("LIST");
         return [flags](const Common& common) { return run(*flags, common); };
     };
     return command;

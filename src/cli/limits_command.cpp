@@ -26,11 +26,11 @@ namespace flyball::cli {
 
 namespace {
 
-constexpr std::string_view where = "cli.limits";
-constexpr std::size_t largest_text = std::size_t{1} << 30U;
+constexpr std::string_view where_limits = "cli.limits";
+constexpr std::size_t largest_limits_text = std::size_t{1} << 30U;
 constexpr std::size_t largest_document = std::size_t{1} << 30U;
 
-struct Flags {
+struct LimitsFlags {
     std::string model = "builtin:pre-ln";
     std::string text;
     std::string ids;
@@ -43,36 +43,38 @@ struct Text {
     std::vector<std::string> words;  // the tokens as the tokenizer spells them
 };
 
-Text read_text(const Flags& flags, const std::filesystem::path& folder, std::size_t most) {
+Text read_text(const LimitsFlags& flags, const std::filesystem::path& folder, std::size_t most) {
     if (!flags.ids.empty() && !flags.text.empty()) {
-        throw Error(ErrorKind::usage, where, "--ids and --text together", "one of them");
+        throw Error(ErrorKind::usage, where_limits, "--ids and --text together", "one of them");
     }
     Text text;
     if (!flags.ids.empty()) {
-        text.ids = ids_of(where, flags.ids);
+        text.ids = ids_of(where_limits, flags.ids);
         text.ids.resize(std::min(text.ids.size(), most));
         return text;
     }
     const std::filesystem::path file = flags.text.empty() ? model::builtin_text() : std::filesystem::path(flags.text);
     const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
-    text.ids = tokenizer.encode_at_most(most, read_text_file(file, largest_text));
+    text.ids = tokenizer.encode_at_most(most, read_text_file(file, largest_limits_text));
     for (const std::int32_t id : text.ids) {
         text.words.push_back(tokenizer.decode({&id, 1}, false));
     }
     return text;
 }
 
-void check_memory(const model::Architecture& architecture, std::size_t tokens, const limits::Settings& settings) {
+void check_limits_memory(const model::Architecture& architecture, std::size_t tokens,
+                         const limits::Settings& settings) {
     const double needed = limits::memory_estimate(architecture, tokens, settings);
     const double available = available_memory();
     if (needed > available) {
-        throw Error(
-            ErrorKind::resource, where, fmt::format("{} tokens, which need about {}", tokens, memory_text(needed)),
-            fmt::format("at most the {} of memory that are free", memory_text(available)), "use smaller --lengths");
+        throw Error(ErrorKind::resource, where_limits,
+                    fmt::format("{} tokens, which need about {}", tokens, memory_text(needed)),
+                    fmt::format("at most the {} of memory that are free", memory_text(available)),
+                    "use smaller --lengths");
     }
 }
 
-std::vector<ConfigEntry> configuration(const Flags& flags) {
+std::vector<ConfigEntry> limits_configuration(const LimitsFlags& flags) {
     std::vector<ConfigEntry> entries = {{"limits.model", {flags.model}, ""}};
     if (!flags.text.empty()) {
         entries.push_back({"limits.text", {flags.text}, ""});
@@ -88,15 +90,15 @@ std::vector<ConfigEntry> configuration(const Flags& flags) {
     return entries;
 }
 
-record::Identity identity_of(const Flags& flags) {
+record::Identity identity_of(const LimitsFlags& flags) {
     record::Identity identity = record::program_identity();
-    for (const ConfigEntry& entry : configuration(flags)) {
+    for (const ConfigEntry& entry : limits_configuration(flags)) {
         identity.emplace_back(entry.key, fmt::format("{}", fmt::join(entry.values, " ")));
     }
     return identity;
 }
 
-std::vector<limits::Result> run_analysis(const Flags& flags, const model::Model<float>& model,
+std::vector<limits::Result> run_analysis(const LimitsFlags& flags, const model::Model<float>& model,
                                          const std::vector<std::int32_t>& ids,
                                          const std::vector<std::size_t>& lengths) {
     constexpr std::uint64_t ticks = 1000;
@@ -116,8 +118,8 @@ std::vector<limits::Result> run_analysis(const Flags& flags, const model::Model<
     return results;
 }
 
-void write_results(record::Folder& folder, const Flags& flags, const Json& document,
-                   const std::vector<limits::Result>& results, const std::string& about) {
+void write_limits(record::Folder& folder, const LimitsFlags& flags, const Json& document,
+                  const std::vector<limits::Result>& results, const std::string& about) {
     std::vector<std::string> files = {"config.toml"};
     const auto write = [&](const std::string& name, const std::string& text) {
         write_file_atomically(folder.path() / name, text);
@@ -134,21 +136,21 @@ void write_results(record::Folder& folder, const Flags& flags, const Json& docum
     folder.finish(record::provenance(flags.settings.seed), files);
 }
 
-ExitCode show_row(const Flags& flags, const Common& common, const model::Model<float>& model, const Text& text) {
+ExitCode show_row(const LimitsFlags& flags, const Common& common, const model::Model<float>& model, const Text& text) {
     Json row = limits::row_document(model, text.ids, flags.settings);
     row["model"] = model::document(flags.model, model);
     print_out(common.json ? dump_json(row, 2) + "\n" : limits_row_text(row, text.words));
     return ExitCode::done;
 }
 
-std::string about_text(const Flags& flags, const model::Model<float>& model, std::size_t tokens) {
+std::string about_text(const LimitsFlags& flags, const model::Model<float>& model, std::size_t tokens) {
     const model::Architecture& a = model.architecture();
     return fmt::format("{}: {} blocks of {} heads, {} tokens, vectors: {}{}", flags.model, a.layers, a.heads, tokens,
                        limits::name(flags.settings.vectors),
                        flags.settings.include_masked ? ", masked keys included" : "");
 }
 
-ExitCode run(Flags& flags, const Common& common) {
+ExitCode run(LimitsFlags& flags, const Common& common) {
     limits::check(flags.settings);
     const record::FolderUse use = flags.folder.use("limits");
     const std::filesystem::path path = model::locate(flags.model);
@@ -157,10 +159,11 @@ ExitCode run(Flags& flags, const Common& common) {
     const model::Architecture& architecture = model.architecture();
     const Text text = read_text(flags, path, limits::tokens_wanted(flags.settings, architecture));
     const limits::Lengths lengths = limits::lengths_for(flags.settings, architecture, text.ids.size());
-    check_memory(architecture, text.ids.size(), flags.settings);
+    check_limits_memory(architecture, text.ids.size(), flags.settings);
     if (flags.settings.row) {
         if (flags.folder.out) {
-            throw Error(ErrorKind::usage, where, "--out with --row", "one of them", "--json prints all of a row");
+            throw Error(ErrorKind::usage, where_limits, "--out with --row", "one of them",
+                        "--json prints all of a row");
         }
         return show_row(flags, common, model, text);
     }
@@ -168,8 +171,8 @@ ExitCode run(Flags& flags, const Common& common) {
     if (flags.folder.out) {
         folder = std::make_unique<record::Folder>(
             *flags.folder.out, use,
-            record::Folder::Contents{to_toml(configuration(flags)), identity_of(flags),
-                                     flags.folder.resume_command("limits"), std::string(where)});
+            record::Folder::Contents{to_toml(limits_configuration(flags)), identity_of(flags),
+                                     flags.folder.resume_command("limits"), std::string(where_limits)});
     }
     if (folder && folder->finished()) {
         print_out(common.json ? read_text_file(folder->path() / "limits.json", largest_document)
@@ -197,7 +200,7 @@ ExitCode run(Flags& flags, const Common& common) {
     const Json document = limits::document(model::document(flags.model, model), lengths.lengths.back(), flags.settings,
                                            results, lengths.notes);
     if (folder) {
-        write_results(*folder, flags, document, results, about);
+        write_limits(*folder, flags, document, results, about);
     }
     if (common.json) {
         print_out(dump_json(document, 2) + "\n");
@@ -222,17 +225,17 @@ Command limits_command() {
         "  flyball limits builtin:pre-ln --attention softmax,sparsemax,ssmax,sigmoid\n"
         "  flyball limits ./gpt2 --text book.txt --head 3.5 --row 40";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
-        app.add_option("MODEL,--model", flags->model,
-                       "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
-                       "builtin:NAME")
-            ->capture_default_str();
-        app.add_option("--text", flags->text,
-                       "the file with the text, for the model's own tokenizer (default: the one that comes with the "
-                       "builtin models)")
-            ->type_name("FILE");
-        app.add_option("--ids", flags->ids, "instead of a text: token ids with commas between them, or @FILE")
-            ->type_name("LIST");
+        const auto flags = std::make_shared<LimitsFlags>();
+        add_option(app, "MODEL,--model", flags->model,
+                   "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
+                   "builtin:NAME")
+            .capture_default_str();
+        add_option(app, "--text", flags->text,
+                   "the file with the text, for the model's own tokenizer (default: the one that comes with the "
+                   "builtin models)")
+            .type_name("FILE");
+        add_option(app, "--ids", flags->ids, "instead of a text: token ids with commas between them, or @FILE")
+            .type_name("LIST");
         declare_settings(app, limits::setting_fields(), std::shared_ptr<limits::Settings>(flags, &flags->settings));
         flags->folder.declare(app, "limits.json, tables of heads and figures");
         return [flags](const Common& common) { return run(*flags, common); };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t columns = 79;
 
-std::string number(double value, int digits = 3) {
+std::string shortly(double value, int digits = 3) {
     return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : std::string("-");
 }
 
@@ -33,8 +33,9 @@ std::string comparison(const std::vector<limits::Result>& results) {
         }
         const auto told = std::find_if(result.separation.begin(), result.separation.end(),
                                        [&](const auto& row) { return row.n == told_n; });
-        rows.push_back({result.attention, number(result.by_length.front().share), number(result.by_length.back().share),
-                        number(active), number(entropy), told == result.separation.end() ? "-" : number(told->ratio),
+        rows.push_back({result.attention, shortly(result.by_length.front().share),
+                        shortly(result.by_length.back().share), shortly(active), shortly(entropy),
+                        told == result.separation.end() ? "-" : shortly(told->ratio),
                         critical.by_distance.n ? std::to_string(*critical.by_distance.n) : "none"});
     }
     const limits::Result& first = results.front();
@@ -63,8 +64,8 @@ std::string limits_row_text(const Json& row, const std::vector<std::string>& wor
     std::string text = fmt::format("block {}, head {}, token {}: {} keys, {} of its logits at T = {}, vectors: {}\n\n",
                                    row.at("layer").get<int>(), row.at("head").get<int>(), row.at("row").get<int>(),
                                    row.at("keys").get<int>(), row.at("attention").get<std::string>(),
-                                   number(row.at("temperature").get<double>()), row.at("vectors").get<std::string>());
-    const auto value = [](const Json& json) { return json.is_number() ? number(json.get<double>(), 6) : "-"; };
+                                   shortly(row.at("temperature").get<double>()), row.at("vectors").get<std::string>());
+    const auto value = [](const Json& json) { return json.is_number() ? shortly(json.get<double>(), 6) : "-"; };
     std::vector<std::vector<std::string>> rows;
     constexpr std::size_t shown = 10;
     const auto first = row.at("first_key").get<std::size_t>();

@@ -1,6 +1,7 @@
 // The program: finds the command, parses its flags, turns what goes wrong into one sentence and an exit code.
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -87,13 +88,13 @@ class Invocation {
         app_.get_formatter()->column_width(32);
         app_.footer("example:\n  " + command.example + "\n");
         action_ = command.declare(app_);
-        app_.add_flag("--json", common_.json, "print one JSON document");
-        app_.add_option("--threads", common_.threads,
-                        "threads (default: the CPUs there are); results do not depend on it")
-            ->type_name("N")
-            ->check(whole_number(0));
-        app_.add_option("--config", configuration_, "read flags from a TOML or JSON file; flags given here win")
-            ->type_name("FILE");
+        add_flag(app_, "--json", common_.json, "print one JSON document");
+        add_option(app_, "--threads", common_.threads,
+                   "threads (default: the CPUs there are); results do not depend on it")
+            .type_name("N")
+            .whole_number(0);
+        add_option(app_, "--config", configuration_, "read flags from a TOML or JSON file; flags given here win")
+            .type_name("FILE");
     }
 
     // False when help was asked for and printed.

@@ -43,7 +43,7 @@ Tolerances are such that the nearest wrong statement would not pass: for every c
 prediction (2 % off, the next exponent, n for n - 1, a bound without its slope) and sees the verdict flip.
 )";
 
-struct Flags {
+struct ReproduceFlags {
     std::string paper = "all";
     bool quick = false;
     std::vector<std::string> only;
@@ -54,7 +54,7 @@ struct Flags {
     bool markdown = false;
 };
 
-std::vector<claims::Claim> chosen(const Flags& flags) {
+std::vector<claims::Claim> chosen(const ReproduceFlags& flags) {
     std::vector<claims::Claim> all = claims::ledger(flags.paper);
     for (claims::Claim& claim : all) {
         claim.is_elsewhere = claim.of_one_model && !(flags.subject.model.empty() && flags.subject.text.empty());
@@ -83,7 +83,7 @@ std::vector<claims::Claim> chosen(const Flags& flags) {
     return some;
 }
 
-std::vector<ConfigEntry> configuration(const Flags& flags) {
+std::vector<ConfigEntry> configuration(const ReproduceFlags& flags) {
     std::vector<ConfigEntry> entries = {{"reproduce.paper", {flags.paper}, ""},
                                         {"reproduce.quick", {flags.quick ? "true" : "false"}, ""},
                                         {"reproduce.seed", {std::to_string(flags.seed)}, ""}};
@@ -99,7 +99,7 @@ std::vector<ConfigEntry> configuration(const Flags& flags) {
     return entries;
 }
 
-std::vector<std::optional<Judged>> run_all(const Flags& flags, const std::vector<claims::Claim>& ledger,
+std::vector<std::optional<Judged>> run_all(const ReproduceFlags& flags, const std::vector<claims::Claim>& ledger,
                                            const ReproduceFolder* folder) {
     Progress progress("reproduce", claims::ticks_per_claim * ledger.size(), progress_sink());
     claims::Judging judging{flags.quick, flags.seed, &interrupted()};
@@ -116,7 +116,8 @@ std::vector<std::optional<Judged>> run_all(const Flags& flags, const std::vector
     return results;
 }
 
-ExitCode report(const Flags& flags, const Common& common, const std::vector<Judged>& results, ReproduceFolder* folder) {
+ExitCode report(const ReproduceFlags& flags, const Common& common, const std::vector<Judged>& results,
+                ReproduceFolder* folder) {
     if (folder != nullptr) {
         folder->write(results, flags.seed);
     }
@@ -140,9 +141,9 @@ ExitCode report(const Flags& flags, const Common& common, const std::vector<Judg
     return good ? ExitCode::done : ExitCode::bad_verdict;
 }
 
-constexpr std::size_t largest_document = std::size_t{64} << 20U;
+constexpr std::size_t largest_ledger = std::size_t{64} << 20U;
 
-ExitCode run(const Flags& flags, const Common& common) {
+ExitCode run(const ReproduceFlags& flags, const Common& common) {
     const std::vector<claims::Claim> ledger = chosen(flags);
     if (flags.list || flags.markdown) {
         print_out(flags.list ? claims::ledger_list(ledger)
@@ -156,7 +157,7 @@ ExitCode run(const Flags& flags, const Common& common) {
                                                    flags.folder.resume_command("reproduce"));
     }
     if (folder && folder->finished()) {
-        print_out(common.json ? read_text_file(folder->path() / "claims.json", largest_document)
+        print_out(common.json ? read_text_file(folder->path() / "claims.json", largest_ledger)
                               : fmt::format("The run in {} is complete; its claims are in claims.md and claims.json. "
                                             "Claims that it skipped are run by --force, with all others.\n",
                                             folder->path().string()));
@@ -192,23 +193,23 @@ Command reproduce_command() {
         "  flyball reproduce limits --model openai-community/gpt2 --text book.txt\n\n"
         "exit code: 0 when every verdict is the recorded one or the claim was skipped, 1 when one is not";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
+        const auto flags = std::make_shared<ReproduceFlags>();
         std::string papers;
         for (const claims::Group& group : claims::groups()) {
             papers += group.name + ", ";
         }
-        app.add_option("PAPER,--paper", flags->paper, fmt::format("whose claims: {}or all", papers))
-            ->type_name("NAME")
-            ->capture_default_str();
-        app.add_flag("--quick", flags->quick, "smaller sizes and fewer seeds, under a minute");
-        add_list(app, "--only", flags->only, "run this claim; may be repeated")->type_name("ID");
-        app.add_flag("--list", flags->list, "list the claims without running them");
-        app.add_flag("--markdown", flags->markdown, "print the page docs/claims.md without running anything");
-        app.add_option("--model", flags->subject.model,
-                       "a model for the claims about one model (default: builtin:pre-ln, whose verdicts are recorded)")
-            ->type_name("MODEL");
-        app.add_option("--text", flags->subject.text, "the text for it (default: the one of the builtin models)")
-            ->type_name("FILE");
+        add_option(app, "PAPER,--paper", flags->paper, fmt::format("whose claims: {}or all", papers))
+            .type_name("NAME")
+            .capture_default_str();
+        add_flag(app, "--quick", flags->quick, "smaller sizes and fewer seeds, under a minute");
+        add_list(app, "--only", flags->only, "run this claim; may be repeated").type_name("ID");
+        add_flag(app, "--list", flags->list, "list the claims without running them");
+        add_flag(app, "--markdown", flags->markdown, "print the page docs/claims.md without running anything");
+        add_option(app, "--model", flags->subject.model,
+                   "a model for the claims about one model (default: builtin:pre-ln, whose verdicts are recorded)")
+            .type_name("MODEL");
+        add_option(app, "--text", flags->subject.text, "the text for it (default: the one of the builtin models)")
+            .type_name("FILE");
         declare_seed(app, flags->seed);
         flags->folder.declare(app, "results, tables and figures");
         return [flags](const Common& common) { return run(*flags, common); };

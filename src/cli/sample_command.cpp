@@ -24,9 +24,9 @@ namespace flyball::cli {
 
 namespace {
 
-constexpr std::string_view where = "cli.sample";
+constexpr std::string_view where_sample = "cli.sample";
 
-struct Flags {
+struct SampleFlags {
     std::string model;
     std::optional<std::string> prompt;
     std::string ids;
@@ -57,14 +57,14 @@ std::vector<std::int32_t> encoded(const tokenizer::Tokenizer& tokenizer, const s
 }
 
 // Without a prompt a text starts from the token that begins one, or else after the end of a line.
-std::vector<std::int32_t> first_ids(const Flags& flags, const std::optional<tokenizer::Tokenizer>& tokenizer,
+std::vector<std::int32_t> first_ids(const SampleFlags& flags, const std::optional<tokenizer::Tokenizer>& tokenizer,
                                     const model::TextEnds& ends) {
     if (!flags.ids.empty()) {
-        return ids_of(where, flags.ids);
+        return ids_of(where_sample, flags.ids);
     }
     const std::string prompt = flags.prompt.value_or("");
     if (!prompt.empty() && !tokenizer) {
-        throw Error(ErrorKind::usage, where, fmt::format("a prompt for {}, which has no tokenizer", flags.model),
+        throw Error(ErrorKind::usage, where_sample, fmt::format("a prompt for {}, which has no tokenizer", flags.model),
                     "a folder with tokenizer.json, vocab.json or vocab.txt", "give token ids with --ids 1,2,3");
     }
     std::vector<std::int32_t> ids;
@@ -77,7 +77,7 @@ std::vector<std::int32_t> first_ids(const Flags& flags, const std::optional<toke
     }
     if (ids.empty()) {
         throw Error(
-            ErrorKind::usage, where,
+            ErrorKind::usage, where_sample,
             prompt.empty() ? fmt::format("no prompt for {}, which names no token that begins a text", flags.model)
                            : fmt::format("no tokens in the prompt {}", flyball::quoted(prompt)),
             "a prompt that the model's vocabulary has tokens for", tokenizer ? "add --prompt TEXT" : "add --ids 1,2,3");
@@ -117,7 +117,7 @@ void check_memory(const model::Architecture& a, std::size_t prompt, std::size_t 
         2 * cache + model::memory_estimate(a, std::min(prompt, a.positions), model::Keep::nothing);  // arrays double
     const double available = available_memory();
     if (needed > available) {
-        throw Error(ErrorKind::resource, where,
+        throw Error(ErrorKind::resource, where_sample,
                     fmt::format("{} tokens, which need about {}", prompt + tokens, memory_text(needed)),
                     fmt::format("at most the {} of memory that are free", memory_text(available)),
                     "use fewer --tokens, or a shorter prompt");
@@ -125,7 +125,7 @@ void check_memory(const model::Architecture& a, std::size_t prompt, std::size_t 
 }
 
 // What happened that the text alone does not show.
-void print_remarks(const Flags& flags, const model::Model<float>& model, const model::SampleResult& result) {
+void print_remarks(const SampleFlags& flags, const model::Model<float>& model, const model::SampleResult& result) {
     const std::size_t positions = model.architecture().positions;
     if (result.cut_prompt > 0) {
         print_error(
@@ -148,9 +148,9 @@ void print_remarks(const Flags& flags, const model::Model<float>& model, const m
     }
 }
 
-ExitCode run(Flags& flags, const Common& common) {
+ExitCode run(SampleFlags& flags, const Common& common) {
     if (flags.prompt && !flags.ids.empty()) {
-        throw Error(ErrorKind::usage, where, "--prompt and --ids together", "one of them");
+        throw Error(ErrorKind::usage, where_sample, "--prompt and --ids together", "one of them");
     }
     flags.settings.sampling.temperature = number_of("--temperature", flags.temperature);
     model::check(flags.settings.sampling);
@@ -224,26 +224,26 @@ Command sample_command() {
         "  flyball sample ./my-run --temperature 0          # the likeliest token each time, from the start of a text\n"
         "  flyball sample ./model-without-tokenizer --ids 1,403,407 --json";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
-        app.add_option("MODEL", flags->model,
-                       "a folder with config.json and model.safetensors, or an id in the local Hugging Face cache")
-            ->required();
-        app.add_option("--prompt", flags->prompt,
-                       "the text to go on from (default: the token that begins a text, or a line end)")
-            ->type_name("TEXT");
-        app.add_option("--ids", flags->ids, "instead of a prompt: token ids with commas between them, or @FILE")
-            ->type_name("LIST");
-        app.add_option("--tokens", flags->settings.tokens, "write N tokens at most")
-            ->type_name("N")
-            ->check(whole_number(1))
-            ->capture_default_str();
-        app.add_option("--temperature", flags->temperature,
-                       "divide the logits by T: below 1 is safer, above 1 wilder, 0 the likeliest token each time")
-            ->type_name("T")
-            ->capture_default_str();
-        app.add_option("--top", flags->settings.sampling.top, "choose among the K likeliest tokens (default: all)")
-            ->type_name("K")
-            ->check(whole_number(1));
+        const auto flags = std::make_shared<SampleFlags>();
+        add_option(app, "MODEL", flags->model,
+                   "a folder with config.json and model.safetensors, or an id in the local Hugging Face cache")
+            .required();
+        add_option(app, "--prompt", flags->prompt,
+                   "the text to go on from (default: the token that begins a text, or a line end)")
+            .type_name("TEXT");
+        add_option(app, "--ids", flags->ids, "instead of a prompt: token ids with commas between them, or @FILE")
+            .type_name("LIST");
+        add_option(app, "--tokens", flags->settings.tokens, "write N tokens at most")
+            .type_name("N")
+            .whole_number(1)
+            .capture_default_str();
+        add_option(app, "--temperature", flags->temperature,
+                   "divide the logits by T: below 1 is safer, above 1 wilder, 0 the likeliest token each time")
+            .type_name("T")
+            .capture_default_str();
+        add_option(app, "--top", flags->settings.sampling.top, "choose among the K likeliest tokens (default: all)")
+            .type_name("K")
+            .whole_number(1);
         declare_seed(app, flags->settings.seed);
         return [flags](const Common& common) { return run(*flags, common); };
     };

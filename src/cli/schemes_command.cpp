@@ -14,12 +14,12 @@ namespace flyball::cli {
 
 namespace {
 
-struct Flags {
+struct SchemesFlags {
     SchemeFlags schemes;
     bool markdown = false;
 };
 
-ExitCode run(const Flags& flags, const Common& common) {
+ExitCode run(const SchemesFlags& flags, const Common& common) {
     if (common.json && flags.markdown) {
         throw Error(ErrorKind::usage, "cli.schemes", "--json and --markdown together", "one of them");
     }
@@ -56,9 +56,9 @@ Command schemes_command() {
         "flyball schemes\n  flyball schemes peri-ln ngpt:alpha=1/(1+t)\n"
         "  flyball schemes --equation 'mine=x + dt*norm(f(norm(x))) | norm(x)'";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
+        const auto flags = std::make_shared<SchemesFlags>();
         flags->schemes.declare(app, "none: list the catalogue");
-        app.add_flag("--markdown", flags->markdown, "print the page docs/schemes.md");
+        add_flag(app, "--markdown", flags->markdown, "print the page docs/schemes.md");
         return [flags](const Common& common) { return run(*flags, common); };
     };
     return command;

@@ -15,7 +15,7 @@ namespace flyball::cli {
 
 namespace {
 
-struct Flags {
+struct SimulateFlags {
     SchemeFlags schemes;
     FolderFlags folder;
     dynamics::Settings settings;
@@ -23,12 +23,12 @@ struct Flags {
     bool trajectory = false;
 };
 
-void resolve(const CLI::App& app, Flags& flags) {
+void resolve(const CLI::App& app, SimulateFlags& flags) {
     dynamics::Settings& s = flags.settings;
     if (flags.tied && s.fresh) {
         throw Error(ErrorKind::usage, "cli.simulate", "--tied and --fresh together", "one of them");
     }
-    if (s.layers && app.count("--time") > 0) {
+    if (s.layers && was_given(app, "--time")) {
         throw Error(ErrorKind::usage, "cli.simulate", "--time and --layers together", "one of them",
                     "--layers L --dt DT runs to time L*DT");
     }
@@ -36,7 +36,7 @@ void resolve(const CLI::App& app, Flags& flags) {
     dynamics::check(s);
 }
 
-void check_memory(const Flags& flags, const std::vector<scheme::Scheme>& schemes) {
+void check_memory(const SimulateFlags& flags, const std::vector<scheme::Scheme>& schemes) {
     for (const scheme::Scheme& scheme : schemes) {
         const double needed = dynamics::memory_estimate(flags.settings, scheme.program.stream_count());
         const double available = available_memory();
@@ -52,7 +52,7 @@ void check_memory(const Flags& flags, const std::vector<scheme::Scheme>& schemes
 constexpr double long_run = 60;  // seconds that are worth a warning
 
 // One run, with a bar on the terminal; taken up where a killed one left off when it has a folder.
-dynamics::Record run_one(const Flags& flags, const scheme::Scheme& scheme, std::size_t number,
+dynamics::Record run_one(const SimulateFlags& flags, const scheme::Scheme& scheme, std::size_t number,
                          const dynamics::RunFolder* folder) {
     constexpr std::uint64_t ticks = 1000;
     Progress progress(fmt::format("{:<14}", scheme.name), ticks, progress_sink());
@@ -81,7 +81,8 @@ dynamics::Record run_one(const Flags& flags, const scheme::Scheme& scheme, std::
     return record;
 }
 
-void write_results(const Flags& flags, const std::vector<dynamics::SchemeRun>& runs, dynamics::RunFolder& folder) {
+void write_results(const SimulateFlags& flags, const std::vector<dynamics::SchemeRun>& runs,
+                   dynamics::RunFolder& folder) {
     folder.write(runs);
     const auto draw = [&](const std::string& name, const auto& figure) {
         report::write_figure(folder.path(), name, figure);
@@ -100,7 +101,7 @@ void write_results(const Flags& flags, const std::vector<dynamics::SchemeRun>& r
     folder.finish(runs);
 }
 
-ExitCode run(const CLI::App& app, Flags& flags, const Common& common) {
+ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
     resolve(app, flags);
     const std::vector<scheme::Scheme> schemes = flags.schemes.chosen_or_six();
     check_memory(flags, schemes);
@@ -151,13 +152,13 @@ Command simulate_command() {
         "  flyball simulate post-ln ngpt:alpha=1/(1+t) --tokens 256 --start symmetric --beta 5 --out run1\n"
         "  flyball simulate pre-ln --equation 'mine=x + dt*norm(f(x)) | norm(x)' --layers 48 --weights kaiming --fresh";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
+        const auto flags = std::make_shared<SimulateFlags>();
         flags->settings.dim = 0;  // chosen once the start is known
         flags->schemes.declare(app, "none: the six of the paper, all from the same start");
         declare_settings(app, dynamics::setting_fields(), std::shared_ptr<dynamics::Settings>(flags, &flags->settings));
-        app.add_flag("--tied", flags->tied, "the same random weights at every depth (default)");
+        add_flag(app, "--tied", flags->tied, "the same random weights at every depth (default)");
         flags->folder.declare(app, "configuration, tables, arrays and figures");
-        app.add_flag("--trajectory", flags->trajectory, "write all samples of x as HDF5 (H5MD layout) to --out");
+        add_flag(app, "--trajectory", flags->trajectory, "write all samples of x as HDF5 (H5MD layout) to --out");
         return [flags, &app](const Common& common) { return run(app, *flags, common); };
     };
     return command;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_samples = 100000;
 
-struct Flags {
+struct TheoryFlags {
     SchemeFlags schemes;
     std::string tokens = "32";
     std::vector<std::string> betas = {"1"};
@@ -29,7 +29,7 @@ struct Flags {
     std::string plot;
 };
 
-std::vector<double> sample_times(const Flags& flags, double end) {
+std::vector<double> sample_times(const TheoryFlags& flags, double end) {
     if (flags.samples < 2 || flags.samples > most_samples) {
         throw Error(ErrorKind::usage, "cli.theory", fmt::format("--samples {}", flags.samples),
                     fmt::format("from 2 to {}", most_samples));
@@ -46,7 +46,7 @@ std::vector<double> sample_times(const Flags& flags, double end) {
     return times;
 }
 
-ExitCode run(const Flags& flags, bool beta_given, const Common& common) {
+ExitCode run(const TheoryFlags& flags, bool beta_given, const Common& common) {
     TheoryOutput output;
     theory::Settings& settings = output.settings;
     settings.tokens = number_of("tokens", flags.tokens);
@@ -110,37 +110,36 @@ Command theory_command() {
         "  flyball theory peri-ln ngpt:alpha=1/(1+t) --beta 0.1,1,10 --cosine 0.999 --plot law.svg\n"
         "  flyball theory --equation 'slowed=norm(x + dt*f(x)/(1+t)^0.25)' --time 1e6 --log-time --json";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
+        const auto flags = std::make_shared<TheoryFlags>();
         flags->schemes.declare(app, "none: the six of the paper");
-        app.add_option("--tokens", flags->tokens, "number of tokens, orthonormal at the start")
-            ->type_name("N")
-            ->capture_default_str();
-        CLI::Option* const beta =
+        add_option(app, "--tokens", flags->tokens, "number of tokens, orthonormal at the start")
+            .type_name("N")
+            .capture_default_str();
+        const Flag beta =
             add_list(app, "--beta", flags->betas, "inverse temperature, 0 or more; of several one run each")
-                ->type_name("B[,B2..]")
-                ->default_str("1");
+                .type_name("B[,B2..]")
+                .default_str("1");
         add_list(app, "--heads-beta", flags->heads_betas,
                  "instead: inverse temperatures of identity heads, averaged in one run")
-            ->type_name("B1,B2..");
-        app.add_option("--r0", flags->r0, "length of the tokens at the start")->type_name("R")->capture_default_str();
-        app.add_option("--time", flags->time, "end of the curve, and the T of the equation")
-            ->type_name("T")
-            ->capture_default_str();
-        app.add_option("--dim", flags->dim, "the d of the equation (default: the number of tokens)")->type_name("D");
+            .type_name("B1,B2..");
+        add_option(app, "--r0", flags->r0, "length of the tokens at the start").type_name("R").capture_default_str();
+        add_option(app, "--time", flags->time, "end of the curve, and the T of the equation")
+            .type_name("T")
+            .capture_default_str();
+        add_option(app, "--dim", flags->dim, "the d of the equation (default: the number of tokens)").type_name("D");
         add_list(app, "--cosine", flags->cosines, "tell the time to reach this cosine; may be repeated")
-            ->type_name("C[,C2..]")
-            ->default_str("0.5,0.9,0.99");
-        app.add_option("--samples", flags->samples, "points of the curve, the start and the end included")
-            ->type_name("K")
-            ->capture_default_str()
-            ->check(whole_number(0));
-        app.add_flag("--log-time", flags->log_time, "space the points evenly in log t");
-        app.add_option(
-               "--plot", flags->plot,
-               "write gamma(t) to FILE.svg, r(t) to FILE-radius.svg, gamma'(t) to FILE-velocity.svg, a CSV beside "
-               "each")
-            ->type_name("FILE.svg");
-        return [flags, beta](const Common& common) { return run(*flags, beta->count() > 0, common); };
+            .type_name("C[,C2..]")
+            .default_str("0.5,0.9,0.99");
+        add_option(app, "--samples", flags->samples, "points of the curve, the start and the end included")
+            .type_name("K")
+            .capture_default_str()
+            .whole_number(0);
+        add_flag(app, "--log-time", flags->log_time, "space the points evenly in log t");
+        add_option(app, "--plot", flags->plot,
+                   "write gamma(t) to FILE.svg, r(t) to FILE-radius.svg, gamma'(t) to FILE-velocity.svg, a CSV beside "
+                   "each")
+            .type_name("FILE.svg");
+        return [flags, beta](const Common& common) { return run(*flags, beta.given(), common); };
     };
     return command;
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t largest_text = std::size_t{2} << 30;
 
-struct Flags {
+struct TokenizeFlags {
     std::string model;
     std::string file;
     std::string text;
@@ -44,7 +44,7 @@ std::string wrapped(const std::vector<std::int32_t>& ids, std::size_t columns) {
     return ids.empty() ? out : out + "\n";
 }
 
-ExitCode run(const Flags& flags, const Common& common) {
+ExitCode run(const TokenizeFlags& flags, const Common& common) {
     if (flags.has_text != flags.file.empty()) {
         throw Error(ErrorKind::usage, "cli.tokenize", flags.has_text ? "--text and --string together" : "no text",
                     "one of --text FILE and --string TEXT");
@@ -82,16 +82,16 @@ Command tokenize_command() {
         "flyball tokenize openai-community/gpt2 --string 'Hello world' --tokens\n"
         "  flyball tokenize path/to/model --text book.txt --json";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
-        app.add_option("MODEL", flags->model,
-                       "a folder with tokenizer.json, an id in the local Hugging Face cache, or builtin:NAME")
-            ->required();
-        app.add_option("--text", flags->file, "the file with the text")->type_name("FILE");
-        CLI::Option* const text = app.add_option("--string", flags->text, "the text itself")->type_name("TEXT");
-        app.add_flag("--tokens", flags->tokens, "show each token's text as the vocabulary spells it");
-        app.add_flag("--no-special", flags->no_special, "without the tokens put around a text, such as [CLS]");
+        const auto flags = std::make_shared<TokenizeFlags>();
+        add_option(app, "MODEL", flags->model,
+                   "a folder with tokenizer.json, an id in the local Hugging Face cache, or builtin:NAME")
+            .required();
+        add_option(app, "--text", flags->file, "the file with the text").type_name("FILE");
+        const Flag text = add_option(app, "--string", flags->text, "the text itself").type_name("TEXT");
+        add_flag(app, "--tokens", flags->tokens, "show each token's text as the vocabulary spells it");
+        add_flag(app, "--no-special", flags->no_special, "without the tokens put around a text, such as [CLS]");
         return [flags, text](const Common& common) {
-            flags->has_text = text->count() > 0;
+            flags->has_text = text.given();
             return run(*flags, common);
         };
     };

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_seeds = 10'000;
 
-struct Flags {
+struct TrainFlags {
     SchemeFlags schemes;
     FolderFlags folder;
     train::Settings settings;
@@ -41,7 +41,7 @@ std::string run_name(const std::string& scheme, const train::Settings& settings,
 }
 
 // Those that were named; a model that is trained further keeps its equation; otherwise Pre-LN.
-std::vector<scheme::Scheme> schemes_of(const Flags& flags) {
+std::vector<scheme::Scheme> schemes_of(const TrainFlags& flags) {
     if (!flags.schemes.empty()) {
         return flags.schemes.chosen();
     }
@@ -54,7 +54,7 @@ std::vector<scheme::Scheme> schemes_of(const Flags& flags) {
     return {entry != nullptr ? scheme::find_scheme(entry->name) : scheme::scheme_of_equation(equation)};
 }
 
-std::vector<train::RunPlan> plans_of(const Flags& flags, const std::vector<scheme::Scheme>& schemes) {
+std::vector<train::RunPlan> plans_of(const TrainFlags& flags, const std::vector<scheme::Scheme>& schemes) {
     std::vector<train::RunPlan> plans;
     const train::Settings& s = flags.settings;
     const std::vector<double> steps = s.several_dt.empty() ? std::vector<double>{*s.dt} : s.several_dt;
@@ -80,7 +80,7 @@ std::vector<train::RunPlan> plans_of(const Flags& flags, const std::vector<schem
     return plans;
 }
 
-void check_seeds(const Flags& flags) {
+void check_seeds(const TrainFlags& flags) {
     const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
     if (flags.seeds > most_seeds) {
         throw Error(ErrorKind::usage, "cli.train", setting("seeds", std::to_string(flags.seeds)),
@@ -115,7 +115,7 @@ void check_plans(const std::vector<train::RunPlan>& plans, const train::Corpus& 
 // The folder around the folders of several runs.
 class OuterFolder {
   public:
-    OuterFolder(const Flags& flags, const std::vector<train::RunPlan>& plans, const train::Corpus& corpus)
+    OuterFolder(const TrainFlags& flags, const std::vector<train::RunPlan>& plans, const train::Corpus& corpus)
         : use_(flags.folder.use("train")),
           folder_(*flags.folder.out, use_,
                   {train::configuration(plans, {{"dt", dt_text(flags.settings)},
@@ -193,7 +193,7 @@ train::RunResult run_one(const train::RunPlan& plan, const train::Corpus& corpus
     return result;
 }
 
-ExitCode run(Flags& flags, const Common& common) {
+ExitCode run(TrainFlags& flags, const Common& common) {
     train::check(flags.settings);
     check_seeds(flags);
     const record::FolderUse use = flags.folder.use("train");
@@ -257,12 +257,12 @@ Command train_command() {
         "  flyball train peri-ln --dt 1,0.5,0.1 --seeds 3 --layers 24 --out run2\n"
         "  flyball train --equation 'mine=x + dt*norm(f(x)) | norm(x)' --steps 2000";
     command.declare = [](CLI::App& app) {
-        const auto flags = std::make_shared<Flags>();
+        const auto flags = std::make_shared<TrainFlags>();
         flags->schemes.declare(app, "none: pre-ln");
         declare_settings(app, train::setting_fields(), std::shared_ptr<train::Settings>(flags, &flags->settings));
-        app.add_option("--seeds", flags->seeds, "repeat every run with this many seeds, from --seed on")
-            ->type_name("N")
-            ->check(whole_number(1));
+        add_option(app, "--seeds", flags->seeds, "repeat every run with this many seeds, from --seed on")
+            .type_name("N")
+            .whole_number(1);
         flags->folder.declare(app, "models, metrics of every step and layer, and figures");
         return [flags](const Common& common) { return run(*flags, common); };
     };

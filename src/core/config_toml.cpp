@@ -17,11 +17,11 @@ namespace flyball {
 namespace {
 
 constexpr std::size_t deepest = 16;
-constexpr std::string_view where = "core.load_config";
+constexpr std::string_view where_loaded = "core.load_config";
 
 [[noreturn]] void fail(std::string_view got, const std::string& name, std::size_t line, std::string_view expected) {
     const std::string place = fmt::format("{}:{}", name, line);
-    throw Error(ErrorKind::input, where, fmt::format("{} in {}", got, flyball::quoted(place)), expected);
+    throw Error(ErrorKind::input, where_loaded, fmt::format("{} in {}", got, flyball::quoted(place)), expected);
 }
 
 // The position after the string that starts at `at`; single-line strings end at the line end at the latest.

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are read without swapping bytes");
 
-constexpr std::string_view where = "core.safetensors";
+constexpr std::string_view where_read = "core.safetensors";
 constexpr std::uint64_t largest_header = 100'000'000;  // the cap of the reference implementation
 
 struct DtypeRow {
@@ -114,7 +114,7 @@ std::optional<Dtype> parse_dtype(std::string_view text) {
 
 SafeTensors SafeTensors::parse(std::span<const std::byte> contents, std::string_view what) {
     if (contents.size() < 8) {
-        throw Error(ErrorKind::input, where, fmt::format("{} of {} bytes", what, contents.size()),
+        throw Error(ErrorKind::input, where_read, fmt::format("{} of {} bytes", what, contents.size()),
                     "a safetensors file, which has at least 8", "download the file again");
     }
     std::uint64_t length = 0;
@@ -122,13 +122,13 @@ SafeTensors SafeTensors::parse(std::span<const std::byte> contents, std::string_
     const std::size_t rest = contents.size() - sizeof length;
     if (length > largest_header || length > rest) {
         throw Error(
-            ErrorKind::input, where, fmt::format("a header of {} bytes in {}", length, what),
+            ErrorKind::input, where_read, fmt::format("a header of {} bytes in {}", length, what),
             fmt::format("at most {}", std::min<std::uint64_t>(largest_header, rest)),
             length > largest_header ? "this is not a safetensors file" : "the file is cut short: download it again");
     }
     const std::string_view text(reinterpret_cast<const char*>(contents.data()) + sizeof length, length);
     if (!text.starts_with('{')) {
-        throw Error(ErrorKind::input, where, fmt::format("a header of {} that starts otherwise", what), "'{'");
+        throw Error(ErrorKind::input, where_read, fmt::format("a header of {} that starts otherwise", what), "'{'");
     }
     const std::span<const std::byte> data = contents.subspan(sizeof length + length);
     Header header = parse_header(text, what, data.size());
@@ -170,7 +170,7 @@ const TensorInfo& SafeTensors::info(std::string_view name) const {
     if (found == tensors_.end()) {
         const std::vector<std::string> all = names();
         const std::string close = nearest(name, all);
-        throw Error(ErrorKind::input, where, fmt::format("no tensor {} in {}", flyball::quoted(name), what_),
+        throw Error(ErrorKind::input, where_read, fmt::format("no tensor {} in {}", flyball::quoted(name), what_),
                     fmt::format("one of its {} tensors", all.size()),
                     close.empty() ? "" : fmt::format("did you mean {}", flyball::quoted(close)));
     }
@@ -181,7 +181,7 @@ template <class Real>
 void SafeTensors::copy_to(std::string_view name, std::span<Real> out) const {
     const TensorInfo& tensor = info(name);
     if (tensor.elements() != out.size()) {
-        throw Error(ErrorKind::input, where,
+        throw Error(ErrorKind::input, where_read,
                     fmt::format("{} elements of tensor {} in {}", tensor.elements(), flyball::quoted(name), what_),
                     fmt::format("{}", out.size()));
     }

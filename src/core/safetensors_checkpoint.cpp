@@ -12,7 +12,7 @@ namespace flyball {
 
 namespace {
 
-constexpr std::string_view where = "core.checkpoint";
+constexpr std::string_view where_sharded = "core.checkpoint";
 
 // A shard lies beside its index; a name that could lead elsewhere is an attack or a mistake.
 bool is_plain_name(const std::string& name) {
@@ -27,12 +27,13 @@ std::map<std::string, std::vector<std::string>> shards_of(const std::filesystem:
     Json json = parse_json(read_regular_file(index, limits.max_bytes), what, limits);
     const auto map = json.is_object() ? json.find("weight_map") : json.end();
     if (!json.is_object() || map == json.end() || !map->is_object() || map->empty()) {
-        throw Error(ErrorKind::input, where, what + " without a weight_map", "an object {tensor name: file name}");
+        throw Error(ErrorKind::input, where_sharded, what + " without a weight_map",
+                    "an object {tensor name: file name}");
     }
     std::map<std::string, std::vector<std::string>> shards;
     for (const auto& [tensor, shard] : map->items()) {
         if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>())) {
-            throw Error(ErrorKind::input, where,
+            throw Error(ErrorKind::input, where_sharded,
                         fmt::format("the file {} for tensor {} in {}",
                                     flyball::quoted(shard.is_string() ? shard.get<std::string>() : dump_json(shard)),
                                     flyball::quoted(tensor), what),
@@ -53,7 +54,7 @@ SafeTensors SafeTensors::open_shards(const std::filesystem::path& folder, const 
         for (const std::string& tensor : tensors) {
             auto node = shard.tensors_.extract(tensor);
             if (node.empty()) {
-                throw Error(ErrorKind::input, where,
+                throw Error(ErrorKind::input, where_sharded,
                             fmt::format("no tensor {} in {}", flyball::quoted(tensor), shard.what_),
                             "every tensor of the index in its file", "the checkpoint is incomplete: download it again");
             }
@@ -81,7 +82,7 @@ SafeTensors SafeTensors::open_checkpoint(const std::filesystem::path& folder) {
     const bool is_folder = std::filesystem::is_directory(folder, ignored);
     const bool pickled = std::filesystem::exists(folder / "pytorch_model.bin", ignored);
     throw Error(
-        ErrorKind::io, where,
+        ErrorKind::io, where_sharded,
         is_folder ? fmt::format("the folder {} without tensors", shown) : fmt::format("{}, which is no folder", shown),
         "a folder with model.safetensors or model.safetensors.index.json",
         pickled ? "convert pytorch_model.bin to safetensors first" : "");

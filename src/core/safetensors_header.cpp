@@ -13,13 +13,14 @@ namespace flyball {
 
 namespace {
 
-constexpr std::string_view where = "core.safetensors";
+constexpr std::string_view where_header = "core.safetensors";
 constexpr std::size_t most_dimensions = 64;  // keeps "[1,1,1,..." from becoming eight bytes for two
 
 class HeaderReader : public JsonEvents {
   public:
     HeaderReader(std::string_view text, std::string_view what)
-        : JsonEvents(text, what, where, {.max_depth = 3, .max_bytes = std::numeric_limits<std::size_t>::max()}) {}
+        : JsonEvents(text, what, where_header, {.max_depth = 3, .max_bytes = std::numeric_limits<std::size_t>::max()}) {
+    }
 
     Header take() { return std::move(header_); }
 
@@ -148,7 +149,7 @@ class HeaderReader : public JsonEvents {
 
 void check_layout(const Header& header, std::string_view what, std::uint64_t data_size) {
     const auto fail = [what](const std::string& got, const std::string& expected) {
-        throw Error(ErrorKind::input, where, fmt::format("{} in {}", got, what), expected,
+        throw Error(ErrorKind::input, where_header, fmt::format("{} in {}", got, what), expected,
                     "the file is damaged or was not written by a safetensors library");
     };
     using Item = std::pair<const std::string, HeaderEntry>;

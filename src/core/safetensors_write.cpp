@@ -15,7 +15,7 @@ namespace flyball {
 
 namespace {
 
-constexpr std::string_view where = "core.write_safetensors";
+constexpr std::string_view where_written = "core.write_safetensors";
 
 template <class Value>
 TensorToWrite make(Dtype dtype, std::string name, std::vector<std::size_t> shape, std::span<const Value> values) {
@@ -26,19 +26,19 @@ std::string json_text(const std::string& text) {
     try {
         return Json(text).dump();
     } catch (const Json::exception&) {
-        throw Error(ErrorKind::input, where, "a name or a metadata text that is not UTF-8", "UTF-8");
+        throw Error(ErrorKind::input, where_written, "a name or a metadata text that is not UTF-8", "UTF-8");
     }
 }
 
 void check(const TensorToWrite& tensor) {
     const auto bytes = byte_count(tensor.dtype, tensor.shape);
     if (!bytes || *bytes != tensor.bytes.size()) {
-        throw Error(ErrorKind::input, where,
+        throw Error(ErrorKind::input, where_written,
                     fmt::format("{} bytes for tensor {}", tensor.bytes.size(), flyball::quoted(tensor.name)),
                     bytes ? fmt::format("{} for its shape and dtype", *bytes) : "a shape whose size fits");
     }
     if (tensor.name == "__metadata__") {
-        throw Error(ErrorKind::input, where, "a tensor named __metadata__", "another name");
+        throw Error(ErrorKind::input, where_written, "a tensor named __metadata__", "another name");
     }
 }
 
@@ -90,8 +90,8 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
     const auto twice =
         std::adjacent_find(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->name == b->name; });
     if (twice != order.end()) {
-        throw Error(ErrorKind::input, where, fmt::format("the tensor {} twice", flyball::quoted((*twice)->name)),
-                    "every name once");
+        throw Error(ErrorKind::input, where_written,
+                    fmt::format("the tensor {} twice", flyball::quoted((*twice)->name)), "every name once");
     }
     std::stable_sort(order.begin(), order.end(),
                      [](const auto* a, const auto* b) { return size_of(a->dtype) > size_of(b->dtype); });

@@ -25,7 +25,7 @@ void save(const std::filesystem::path& path, const record::Identity& run, const 
     record::write_sealed(path, seal_of(run), tensors, metadata);
 }
 
-[[noreturn]] void fail(const std::filesystem::path& path, std::string_view got) {
+[[noreturn]] void fail_restart(const std::filesystem::path& path, std::string_view got) {
     throw Error(ErrorKind::input, "dynamics.load_checkpoint",
                 fmt::format("{} in {}", got, flyball::quoted(path.string())), "a restart point of this run",
                 "start anew with " + setting("force"));
@@ -80,27 +80,27 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
     const auto text = [&](const char* key) -> std::string {
         const auto found = metadata.find(key);
         if (found == metadata.end()) {
-            fail(path, fmt::format("no entry '{}'", key));
+            fail_restart(path, fmt::format("no entry '{}'", key));
         }
         return found->second;
     };
     const auto number = [&](const char* key) {
         const auto value = parse_double(text(key));
         if (!value) {
-            fail(path, fmt::format("{} = {}", key, flyball::quoted(text(key))));
+            fail_restart(path, fmt::format("{} = {}", key, flyball::quoted(text(key))));
         }
         return *value;
     };
     const auto count = [&](const char* key) {
         const auto value = parse_integer(text(key));
         if (!value || *value < 0) {
-            fail(path, fmt::format("{} = {}", key, flyball::quoted(text(key))));
+            fail_restart(path, fmt::format("{} = {}", key, flyball::quoted(text(key))));
         }
         return static_cast<std::size_t>(*value);
     };
     const auto shape = file.info("samples").shape;
     if (shape.size() != 2 || shape[1] != packed_width()) {
-        fail(path, "samples of another shape");
+        fail_restart(path, "samples of another shape");
     }
     Saved saved;
     const std::vector<Sample> samples = unpack(file.read<double>("samples"));
@@ -117,7 +117,7 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
             }
         }
         if (!known || samples.empty()) {
-            fail(path, fmt::format("outcome {}", flyball::quoted(text("outcome"))));
+            fail_restart(path, fmt::format("outcome {}", flyball::quoted(text("outcome"))));
         }
         record.kernel = text("kernel");
         record.steps = count("steps");
@@ -137,7 +137,7 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
     saved.point.fused = unpacked_fusings(file.read<double>("fused"));
     saved.point.y = file.read<double>("y");
     if (saved.point.y.size() != numbers || samples.size() != saved.point.next_sample) {
-        fail(path, fmt::format("a state of {} numbers and {} samples", saved.point.y.size(), samples.size()));
+        fail_restart(path, fmt::format("a state of {} numbers and {} samples", saved.point.y.size(), samples.size()));
     }
     return saved;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double rounding_double = 0x1p-51;  // of an attention kernel, relative to |A|
 constexpr double rounding_single = 0x1p-22;
-constexpr double shake = 0x1p-20;          // size of a disturbance that rounding errors are compared with
+constexpr double slow_shake = 0x1p-20;     // size of a disturbance that rounding errors are compared with
 constexpr double noticeable = 1e-4;        // a turn, in radians
 constexpr double fastest = 10;             // turns a unit of time that an equation makes of |A| = 1
 constexpr double seen = 100;               // a speed this many times its doubt is right to one per cent
@@ -58,7 +58,7 @@ void Particles::doubt(double t, Values& doubt, Values& speed) {
     const std::size_t dim = problem_.dim;
     const auto disturb = [&](Values& rows) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            rows[i] *= 1 + (i * 0x9e3779b97f4a7c15ULL >> 40 & 1U ? shake : -shake);
+            rows[i] *= 1 + (i * 0x9e3779b97f4a7c15ULL >> 40 & 1U ? slow_shake : -slow_shake);
         }
     };
     std::vector<Values> heard;
@@ -89,7 +89,7 @@ void Particles::doubt(double t, Values& doubt, Values& speed) {
         const double* v = slopes[0].data() + row * dim;
         double* w = shaken[0].data() + row * dim;
         std::transform(w, w + dim, v, w, std::minus<>());
-        doubt[row] = measure::angular_speed(x, w, dim) * (rounding / shake);
+        doubt[row] = measure::angular_speed(x, w, dim) * (rounding / slow_shake);
         speed[row] = measure::angular_speed(x, v, dim);
     }
 }

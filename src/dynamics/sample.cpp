@@ -37,7 +37,7 @@ constexpr std::size_t kept_fields = [] {
     }
     return count;
 }();
-static_assert(kept_fields > 0);
+static_assert(sizeof(Sample) == kept_fields * sizeof(double), "a member of Sample has no row above, or two");
 
 }  // namespace
 

@@ -20,7 +20,7 @@ using Text = std::optional<std::string>;
 
 const SettingReader reader("dynamics.settings");
 
-[[noreturn]] void fail(std::string_view got, std::string_view expected, std::string_view hint = {}) {
+[[noreturn]] void fail_field(std::string_view got, std::string_view expected, std::string_view hint = {}) {
     reader.fail(got, expected, hint);
 }
 std::uint64_t whole(const std::string& text, const char* key, std::uint64_t least) {
@@ -55,8 +55,8 @@ Gain parse_gain(const std::string& text, const std::string& all) {
     }
     const auto value = parse_double(text);
     if (!value || !(*value > 0)) {
-        fail(setting("weights", flyball::quoted(all)),
-             "gains that are finite numbers above 0 or the word identity, for example kaiming:q=1,o=identity");
+        fail_field(setting("weights", flyball::quoted(all)),
+                   "gains that are finite numbers above 0 or the word identity, for example kaiming:q=1,o=identity");
     }
     return {Gain::Kind::number, *value};
 }
@@ -72,8 +72,8 @@ void parse_gains(const std::string& text, const std::string& all, Gains& gains) 
         const std::size_t equals = part.find('=');
         const auto role = std::find(gain_names.begin(), gain_names.end(), part.substr(0, equals));
         if (equals == std::string::npos || role == gain_names.end()) {
-            fail(setting("weights", flyball::quoted(all)),
-                 "gains of q, k, v and o, for example kaiming:q=1,o=identity");
+            fail_field(setting("weights", flyball::quoted(all)),
+                       "gains of q, k, v and o, for example kaiming:q=1,o=identity");
         }
         gains[static_cast<std::size_t>(role - gain_names.begin())] = parse_gain(part.substr(equals + 1), all);
         at = end + 1;
@@ -105,7 +105,7 @@ void parse_start(const std::string& text, Settings& settings) {
     }
     settings.start = reader.named(text, "start", starts);
     if (settings.start == StartKind::cone) {
-        fail("a cone without its size", "cone:DELTA, for example cone:0.01");
+        fail_field("a cone without its size", "cone:DELTA, for example cone:0.01");
     }
 }
 
@@ -144,7 +144,7 @@ Until parse_until(const std::string& text) {
     const std::size_t at = text.find_first_of("<>");
     const std::string expected = "an observable, < or >, and a number, for example cosine>0.999";
     if (at == std::string::npos) {
-        fail(setting("until", flyball::quoted(text)), expected);
+        fail_field(setting("until", flyball::quoted(text)), expected);
     }
     Until until;
     until.observable = event_field(text.substr(0, at)).name;

@@ -14,7 +14,7 @@ constexpr std::size_t fewest_keys = 3;
 constexpr double active_mass = 0.9;
 constexpr double slack = 1e-9;  // by how much rounding may break a bound
 
-std::size_t padded(std::size_t count) {
+std::size_t whole_lanes(std::size_t count) {
     return (count + 31) / 32 * 32;
 }
 
@@ -224,7 +224,7 @@ void HeadSums::add_sensitivity(const RowOfHead& row, RowRoom& room) {
     // Softmax, or softmax of a multiple of the logits, is what the norms are for.
     const bool is_softmax = normaliser_.kind() == Normaliser::Kind::softmax;
     const auto weigh = [&](double factor, double eps, std::vector<double>& out) {
-        out.resize(padded(keys));
+        out.resize(whole_lanes(keys));
         kernels.shifted(keys, factor, eps, row.logits, row.direction, out.data());
         normaliser_.weigh(keys, out.data(), room.sort);
         out.resize(keys);

@@ -15,8 +15,8 @@ namespace flyball::model {
 
 namespace {
 
-constexpr std::size_t tile_rows = 256;
-constexpr std::size_t tile_columns = 768;
+constexpr std::size_t logit_rows = 256;
+constexpr std::size_t logit_columns = 768;
 constexpr std::size_t logits_at_once = std::size_t{1} << 24;  // numbers: 64 MB of floats
 
 std::size_t rows_at_once(std::size_t vocab) {
@@ -63,26 +63,26 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
     const std::size_t vocab = model.architecture().vocab;
     const ScaledHead<Real> scaled(model);
     const Real* const head = scaled.rows();
-    const std::size_t row_tiles = (tokens + tile_rows - 1) / tile_rows;
-    const std::size_t column_tiles = (vocab + tile_columns - 1) / tile_columns;
+    const std::size_t row_tiles = (tokens + logit_rows - 1) / logit_rows;
+    const std::size_t column_tiles = (vocab + logit_columns - 1) / logit_columns;
     std::vector<double> partial(tokens * column_tiles);
     std::vector<double> at_target(tokens, 0.0);
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t tiles = row_tiles * column_tiles;
     parallel_slots(tiles, tiles, [&](std::size_t slot, std::size_t, std::size_t) {
         thread_local std::vector<Real> logits;
-        logits.resize(std::max(logits.size(), tile_rows * tile_columns));
-        const std::size_t row = slot % row_tiles * tile_rows;
-        const std::size_t column = slot / row_tiles * tile_columns;
-        const std::size_t rows = std::min(tile_rows, tokens - row);
-        const std::size_t columns = std::min(tile_columns, vocab - column);
+        logits.resize(std::max(logits.size(), logit_rows * logit_columns));
+        const std::size_t row = slot % row_tiles * logit_rows;
+        const std::size_t column = slot / row_tiles * logit_columns;
+        const std::size_t rows = std::min(logit_rows, tokens - row);
+        const std::size_t columns = std::min(logit_columns, vocab - column);
         product<Real>(Transpose::no, Transpose::yes, rows, columns, dim, Real{1}, readout.data() + row * dim, dim,
                       head + column * dim, dim, {}, logits.data(), columns);
         for (std::size_t i = 0; i < rows; ++i) {
             const Real* const values = logits.data() + i * columns;
-            partial[(row + i) * column_tiles + column / tile_columns] = kernels.log_sum_exp(columns, values);
+            partial[(row + i) * column_tiles + column / logit_columns] = kernels.log_sum_exp(columns, values);
             const std::int32_t target = targets[row + i];
-            if (target != no_target && static_cast<std::size_t>(target) / tile_columns == column / tile_columns) {
+            if (target != no_target && static_cast<std::size_t>(target) / logit_columns == column / logit_columns) {
                 at_target[row + i] = static_cast<double>(values[static_cast<std::size_t>(target) - column]);
             }
         }

@@ -18,7 +18,7 @@ namespace flyball::model {
 
 namespace {
 
-constexpr const char* pre_ln = "x + dt*f(norm(x)) | norm(x)";
+constexpr const char* pre_ln_block = "x + dt*f(norm(x)) | norm(x)";
 
 using scheme::Instruction;
 
@@ -62,7 +62,7 @@ bool same_code(const scheme::Code& a, const scheme::Environment& at_a, const sch
 
 bool is_pre_ln(const Architecture& a) {
     const scheme::Program program = scheme::Program::parse(a.equation);
-    const scheme::Program reference = scheme::Program::parse(pre_ln);
+    const scheme::Program reference = scheme::Program::parse(pre_ln_block);
     const auto both = scheme::SubLayers::attention_and_ffn;
     for (std::size_t l = 1; l <= a.layers; ++l) {
         const scheme::Environment env = scheme::Environment::block(l, a.layers, a.dt, 1, a.dim);
@@ -197,7 +197,7 @@ void save_model(const Model<float>& model, const std::filesystem::path& folder, 
     Architecture a = model.architecture();
     a.family = published.value_or("flyball");
     if (published) {
-        a.equation = pre_ln;
+        a.equation = pre_ln_block;
         a.dt = 1;
     }
     const Names& names = published ? names_of(*published) : native_names();

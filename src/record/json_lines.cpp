@@ -14,8 +14,8 @@ namespace flyball::record {
 
 namespace {
 
-constexpr std::string_view where = "record.json_lines";
-constexpr std::string_view expected = "a file that lines can be added to";
+constexpr std::string_view where_lines = "record.json_lines";
+constexpr std::string_view expected_lines = "a file that lines can be added to";
 constexpr std::string_view seal_begins = R"(,"seal":")";
 constexpr std::string_view seal_ends = R"("})";
 constexpr std::size_t seal_digits = 16;
@@ -47,7 +47,7 @@ std::string_view seal_in(std::string_view line) {
 }  // namespace
 
 JsonLines::JsonLines(std::filesystem::path path, const Seal& seal, Reach reach)
-    : file_(std::move(path), GrowingFile::Found::kept, reach, where, expected),
+    : file_(std::move(path), GrowingFile::Found::kept, reach, where_lines, expected_lines),
       first_seal_(first_seal_of(seal)),
       last_seal_(first_seal_),
       ends_{0} {
@@ -99,7 +99,7 @@ std::string JsonLines::text_of(std::size_t i) const {
             continue;
         }
         if (got <= 0) {
-            throw_file_error(where, file_.path(), got < 0 ? errno : EIO, "the lines that were written to it");
+            throw_file_error(where_lines, file_.path(), got < 0 ? errno : EIO, "the lines that were written to it");
         }
         done += static_cast<std::size_t>(got);
     }

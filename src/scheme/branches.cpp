@@ -4,10 +4,6 @@ namespace flyball::scheme {
 
 namespace {
 
-std::size_t index(int reg) {
-    return static_cast<std::size_t>(reg);
-}
-
 // Whether each register flows from `from` through row-wise instructions.
 std::vector<bool> flows_from(const Code& code, int from) {
     std::vector<bool> reached(index(code.registers), false);

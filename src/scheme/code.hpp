@@ -14,6 +14,7 @@
 // stages; all instructions of a stage work on one block of rows while it is in cache.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "scheme/program.hpp"
@@ -21,6 +22,11 @@
 namespace flyball::scheme {
 
 inline constexpr int ones_register = -1;
+
+// A register, an instruction or a coefficient as the place in its vector.
+inline std::size_t index(int number) {
+    return static_cast<std::size_t>(number);
+}
 
 struct Term {
     int source = ones_register;

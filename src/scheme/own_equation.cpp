@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 4> dashes = {"", "6 2", "2 2", "8 2 2 2"}
 static_assert(own_looks == colours.size() * dashes.size());
 
 // The text from `begin` to `end`, with dots where something is left out.
-std::string window(std::string_view text, std::size_t begin, std::size_t end) {
+std::string shortened(std::string_view text, std::size_t begin, std::size_t end) {
     return fmt::format("{}{}{}", begin > 0 ? dots : "", text.substr(begin, end - begin), end < text.size() ? dots : "");
 }
 
@@ -29,12 +29,12 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
     return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-bool is_letter(char c) {
+bool begins_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 bool is_word(char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.';
+    return begins_name(c) || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -66,7 +66,7 @@ std::string difference(const std::string& text, const std::vector<std::string>& 
     begin -= std::min(begin, before);
     begin = std::min(begin, text.size() - room);
     begin = begin <= dots.size() ? 0 : begin;
-    return window(text, begin, std::min(begin + room, text.size()));
+    return shortened(text, begin, std::min(begin + room, text.size()));
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ std::pair<std::string, std::string> split_name(std::string_view text) {
     }
     const std::string_view name = trimmed(text.substr(0, equals));
     const std::string_view rest = text.substr(equals + 1);
-    const bool is_name = !name.empty() && is_letter(name.front()) &&
+    const bool is_name = !name.empty() && begins_name(name.front()) &&
                          std::all_of(name.begin(), name.end(), [](char c) { return is_word(c) || c == '-'; });
     const bool compares = rest.substr(0, 1) == "=";  // depth == 1 ? .. : ..
     if (!is_name || name == "x" || compares) {
@@ -111,7 +111,7 @@ Scheme scheme_of_equation(std::string_view equation) {
     const auto [name, text] = split_name(equation);
     if (find_entry(name) != nullptr) {
         throw Error(ErrorKind::usage, "scheme.scheme_of_equation",
-                    fmt::format("the name {} for an equation of your own", quoted(name)),
+                    fmt::format("the name {} for an equation of your own", flyball::quoted(name)),
                     "a name that no scheme of the catalogue has");
     }
     return {name.empty() ? "equation" : name, Program::parse(text), nullptr, !name.empty(), 1};
@@ -154,7 +154,7 @@ std::vector<Scheme> find_schemes(const std::vector<std::string>& schemes, const 
                            });
         if (taken) {
             throw Error(ErrorKind::usage, "scheme.find_schemes",
-                        fmt::format("two equations with the name {}", quoted(scheme->name)),
+                        fmt::format("two equations with the name {}", flyball::quoted(scheme->name)),
                         "a name of its own for each");
         }
     }
@@ -200,7 +200,7 @@ std::vector<std::string> labels_of(const std::vector<Scheme>& schemes) {
         const std::string text = scheme.program.body_text();
         const std::string part = unnamed.size() > 1             ? difference(scheme.program.text(), unnamed)
                                  : text.size() <= longest_label ? text
-                                                                : window(text, 0, longest_label - dots.size());
+                                                                : shortened(text, 0, longest_label - dots.size());
         labels.push_back(scheme.name == "equation" ? part : fmt::format("{}: {}", scheme.name, part));
     }
     return labels;

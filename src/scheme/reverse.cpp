@@ -5,14 +5,6 @@
 
 namespace flyball::scheme {
 
-namespace {
-
-std::size_t index(int reg) {
-    return static_cast<std::size_t>(reg);
-}
-
-}  // namespace
-
 template <class Real>
 ReverseStep<Real>::ReverseStep(const Program& program, SubLayers sub_layers, std::size_t rows, std::size_t dim,
                                ReversePart part, std::shared_ptr<ReverseRoom<Real>> room)

@@ -10,10 +10,6 @@ namespace flyball::scheme {
 
 namespace {
 
-std::size_t index(int reg) {
-    return static_cast<std::size_t>(reg);
-}
-
 constexpr std::size_t cache_bytes = 24 * 1024;     // of the first-level cache, for scratch registers
 constexpr std::size_t numbers_per_slot = 1 << 14;  // below this, handing rows to a thread costs more than the work
 constexpr std::size_t most_slots = 64;

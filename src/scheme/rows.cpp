@@ -35,7 +35,9 @@ void reshape(std::vector<std::vector<Real>>& streams, std::size_t count, std::si
 }
 
 // A plan without a problem never calls the sub-layer of a projection.
-constexpr auto never_called = [](SubLayer, const auto*, auto*) { assert(false && "a projection called a sub-layer"); };
+constexpr auto never_called_on_rows = [](SubLayer, const auto*, auto*) {
+    assert(false && "a projection called a sub-layer");
+};
 
 }  // namespace
 
@@ -99,7 +101,8 @@ std::optional<std::string> RowStep<Real>::project(const Environment& env, State<
     if (machine.plan().problem) {
         return machine.plan().problem;
     }
-    machine.run(parts(state.streams), state.embedding.data(), targets<Real>(&state.streams, nullptr), {}, never_called);
+    machine.run(parts(state.streams), state.embedding.data(), targets<Real>(&state.streams, nullptr), {},
+                never_called_on_rows);
     return std::nullopt;
 }
 
@@ -124,7 +127,7 @@ std::optional<std::string> RowStep<Real>::velocity(const Environment& env, const
         return machine.plan().problem;
     }
     machine.run(parts(middle_primal_, &middle_slope_), state.embedding.data(), targets<Real>(nullptr, &slopes), {},
-                never_called);
+                never_called_on_rows);
     return std::nullopt;
 }
 
@@ -136,7 +139,8 @@ void RowStep<Real>::readout(const Environment& env, const State<Real>& state, st
                     parameters.learned.empty() ? initial_learned(program_, machine.code(), env) : parameters.learned,
                     false);
     out.resize(rows_ * dim_);
-    machine.run(parts(state.streams), state.embedding.data(), {{out.data(), nullptr}}, parameters.norms, never_called);
+    machine.run(parts(state.streams), state.embedding.data(), {{out.data(), nullptr}}, parameters.norms,
+                never_called_on_rows);
 }
 
 template <class Real>
@@ -148,7 +152,7 @@ void RowStep<Real>::readout(const Environment& env, const State<Real>& state,
     out.resize(rows_ * dim_);
     out_slope.resize(rows_ * dim_);
     machine.run(parts(state.streams, &slopes), state.embedding.data(), {{out.data(), out_slope.data()}}, {},
-                never_called);
+                never_called_on_rows);
 }
 
 template struct State<float>;

@@ -16,7 +16,7 @@ double floor_of(double log_length) {
     return log_length > 0 ? std::max(-300 - log_length, -680.0) : std::max(-300.0, -680 - log_length);
 }
 
-constexpr double near_consensus = 1e-3;  // eta below: take its logarithm
+constexpr double log_below = 1e-3;  // eta below: take its logarithm
 
 }  // namespace
 
@@ -117,7 +117,7 @@ Direction Direction::recharted(double n, bool may_take_log) const {
         result.value = 1 / e;
         result.sign = sign * std::copysign(1.0, e);
     }
-    if (result.chart == Chart::eta && may_take_log && result.value != 0 && std::abs(result.value) < near_consensus) {
+    if (result.chart == Chart::eta && may_take_log && result.value != 0 && std::abs(result.value) < log_below) {
         result.chart = Chart::zeta;
         result.eta_sign = std::copysign(1.0, result.value);
         result.value = std::log(std::abs(result.value));

@@ -19,7 +19,6 @@ using scheme::Program;
 
 namespace {
 
-constexpr double last_time = 1e100;
 constexpr double same = 1e-12;  // relative; rounding of a projection is far below
 
 [[noreturn]] void refuse(const std::string& got, const std::string& expected, const std::string& hint = {}) {

@@ -12,6 +12,8 @@
 
 namespace flyball::theory {
 
+inline constexpr double last_time = 1e100;  // nobody walks beyond it
+
 class Flow {
   public:
     Flow(const scheme::Program& program, const Settings& settings);

@@ -11,7 +11,7 @@ using scheme::PlaneVector;
 namespace {
 
 constexpr double smallest_log = -1300;
-constexpr double same = 1e-12;
+constexpr double same_readout = 1e-12;
 
 }  // namespace
 
@@ -29,8 +29,8 @@ void Flow::find_shown_stream(double t) {
             }
             const auto shown = readout(std::min(t + later, end_), trial);
             const PlaneVector x = vector(trial[i]);
-            parallel =
-                parallel && shown && std::abs(shown->a * x.b - shown->b * x.a) <= same * std::abs(shown->a * x.b);
+            parallel = parallel && shown &&
+                       std::abs(shown->a * x.b - shown->b * x.a) <= same_readout * std::abs(shown->a * x.b);
         }
         if (parallel) {
             shown_ = i;

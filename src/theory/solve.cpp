@@ -11,12 +11,6 @@
 
 namespace flyball::theory {
 
-namespace {
-
-constexpr double last_time = 1e100;
-
-}  // namespace
-
 double initial_velocity(const scheme::Program& program, const Settings& settings) {
     return Track(program, settings).point().velocity;
 }

@@ -10,7 +10,6 @@
 
 namespace flyball::theory {
 
-inline constexpr double last_time = 1e100;
 inline constexpr double near_consensus = 0.02;  // 1 - gamma below: the law of the neighbourhood of consensus may show
 
 // u = -log(1 - gamma), lambda = u'.

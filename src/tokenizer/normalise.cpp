@@ -60,7 +60,7 @@ void lower(std::string& out, char32_t point, std::string_view bytes) {
     }
 }
 
-struct Apply {
+struct Normalise {
     std::string text;
     std::size_t most;
 
@@ -101,7 +101,7 @@ struct Apply {
 }  // namespace
 
 std::string normalised(std::string_view text, const std::vector<NormaliseStep>& steps) {
-    Apply apply{std::string(text), 64 * text.size() + 65536};
+    Normalise apply{std::string(text), 64 * text.size() + 65536};
     for (const NormaliseStep& step : steps) {
         std::visit(apply, step);
     }

@@ -14,8 +14,8 @@ namespace flyball::tokenizer {
 
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{256} << 20;
-constexpr std::string_view mark = "\xE2\x96\x81";
+constexpr std::size_t largest_tokenizer = std::size_t{256} << 20;
+constexpr std::string_view space_mark = "\xE2\x96\x81";
 
 // The ids of words seen before in a text: most words of a text are few.
 class WordCache {
@@ -116,12 +116,13 @@ class Encoder {
         }
         std::size_t start = 0;
         std::size_t after_mark = 0;
-        for (std::size_t at = word.find(mark); at != std::string_view::npos; at = word.find(mark, after_mark)) {
+        for (std::size_t at = word.find(space_mark); at != std::string_view::npos;
+             at = word.find(space_mark, after_mark)) {
             if (at > after_mark) {  // another character stands before it
                 encode(word.substr(start, at - start));
                 start = at;
             }
-            after_mark = at + mark.size();
+            after_mark = at + space_mark.size();
         }
         encode(word.substr(start));
     }
@@ -169,7 +170,7 @@ Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
     const std::filesystem::path file = folder / "tokenizer.json";
     std::error_code ignored;
     if (std::filesystem::exists(file, ignored)) {
-        return parse(read_regular_file(file, largest_file), flyball::quoted(file.string()));
+        return parse(read_regular_file(file, largest_tokenizer), flyball::quoted(file.string()));
     }
     return Tokenizer(load_older_tokenizer(folder));
 }

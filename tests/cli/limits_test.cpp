@@ -7,7 +7,7 @@
 #include "core/json.hpp"
 #include "program.hpp"
 
-namespace flyball::cli::test {
+namespace flyball::cli::test::limits_test {
 namespace {
 
 std::string temporary(const std::string& name) {
@@ -122,4 +122,4 @@ TEST(Limits, AShortTextIsAnalysedAsFarAsItGoes) {
 }
 
 }  // namespace
-}  // namespace flyball::cli::test
+}  // namespace flyball::cli::test::limits_test

@@ -14,7 +14,7 @@
 #include "program.hpp"
 #include "tokenizer/tokenizer.hpp"
 
-namespace flyball::cli::test {
+namespace flyball::cli::test::sample_test {
 namespace {
 
 std::filesystem::path source(const std::string& name) {
@@ -296,4 +296,4 @@ TEST(Sample, OutputThatNobodyTakesIsAnError) {
 }
 
 }  // namespace
-}  // namespace flyball::cli::test
+}  // namespace flyball::cli::test::sample_test

@@ -11,6 +11,7 @@
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
 #include "dynamics/run.hpp"
+#include "dynamics/sample.hpp"
 #include "hdf5_file.hpp"
 #include "program.hpp"
 #include "scheme/catalogue.hpp"
@@ -60,6 +61,7 @@ std::map<std::string, double> fields(const Sample& s) {
             {"radius", s.radius},
             {"radius_min", s.radius_min},
             {"radius_max", s.radius_max},
+            {"radius_median", s.radius_median},
             {"variance", s.variance},
             {"energy", s.energy},
             {"speed", s.speed},
@@ -88,6 +90,9 @@ TEST(SimulateColumns, OfTheJsonAreTheFieldsOfTheirName) {
         shown["radius"] = run["radius"]["mean"][i];
         shown["radius_min"] = run["radius"]["min"][i];
         shown["radius_max"] = run["radius"]["max"][i];
+        shown["radius_median"] = run["radius"]["median"][i];
+        EXPECT_EQ(shown.size() + 1, dynamics::sample_fields().size())
+            << "all but the logarithm; a field has no line here";
         for (const auto& [name, value] : shown) {
             EXPECT_EQ(value, fields(expected.record.samples.at(i)).at(name)) << name << " " << i;
         }
@@ -136,6 +141,7 @@ TEST(SimulateColumns, OfTheFolderAreTheFieldsOfTheirName) {
         }
     }
     EXPECT_EQ(compared, 7 * fields(expected.record.samples[0]).size()) << "a column is missing";
+    EXPECT_EQ(compared, 7 * dynamics::sample_fields().size()) << "a field has no line in this file";
 
     const flyball::test::Hdf5File file(folder / "trajectory.h5");
     EXPECT_EQ(file.shape("/particles/tokens/position/value"), (std::vector<hsize_t>{7, 24, 3}));

@@ -9,7 +9,7 @@
 #include "core/json.hpp"
 #include "program.hpp"
 
-namespace flyball::cli::test {
+namespace flyball::cli::test::simulate_test {
 namespace {
 
 class Folder {
@@ -216,4 +216,4 @@ TEST(Simulate, OneTokenOneDimensionAndDegenerateStartsRun) {
 }
 
 }  // namespace
-}  // namespace flyball::cli::test
+}  // namespace flyball::cli::test::simulate_test

@@ -11,7 +11,7 @@
 #include "dynamics/run.hpp"
 #include "scheme/catalogue.hpp"
 
-namespace flyball::dynamics {
+namespace flyball::dynamics::dense_test {
 namespace {
 
 Record simulate(const Settings& settings, const std::string& scheme, const Watch& watch = {}) {
@@ -341,4 +341,4 @@ TEST(Memory, OfSamplesIsCounted) {
 }
 
 }  // namespace
-}  // namespace flyball::dynamics
+}  // namespace flyball::dynamics::dense_test

@@ -17,7 +17,7 @@
 #include "scheme/catalogue.hpp"
 #include "scheme/own_equation.hpp"
 
-namespace flyball::dynamics {
+namespace flyball::dynamics::edges_test {
 namespace {
 
 const scheme::Program& program_of(const char* name) {
@@ -233,4 +233,4 @@ TEST(RunFolders, KeepTheOrderOfTheirRuns) {
 }
 
 }  // namespace
-}  // namespace flyball::dynamics
+}  // namespace flyball::dynamics::edges_test

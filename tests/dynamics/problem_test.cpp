@@ -12,7 +12,7 @@
 #include "dynamics/velocities.hpp"
 #include "scheme/catalogue.hpp"
 
-namespace flyball::dynamics {
+namespace flyball::dynamics::problem_test {
 namespace {
 
 scheme::Program program_of(const char* scheme) {
@@ -272,4 +272,4 @@ TEST(Watches, LookAtTimesOfOnesOwn) {
 }
 
 }  // namespace
-}  // namespace flyball::dynamics
+}  // namespace flyball::dynamics::problem_test

@@ -9,7 +9,7 @@
 #include "dynamics/run.hpp"
 #include "scheme/catalogue.hpp"
 
-namespace flyball::dynamics {
+namespace flyball::dynamics::resume_test {
 namespace {
 
 struct Case {
@@ -196,4 +196,4 @@ TEST(Pieces, AreFoundOneByOne) {
 }
 
 }  // namespace
-}  // namespace flyball::dynamics
+}  // namespace flyball::dynamics::resume_test

@@ -10,7 +10,7 @@
 #include "dynamics/run.hpp"
 #include "scheme/catalogue.hpp"
 
-namespace flyball::dynamics {
+namespace flyball::dynamics::sample_test {
 namespace {
 
 using namespace test;
@@ -265,4 +265,4 @@ TEST(SampleDefinitions, AreTheClosedFormsOfOrthonormalTokens) {
 }
 
 }  // namespace
-}  // namespace flyball::dynamics
+}  // namespace flyball::dynamics::sample_test

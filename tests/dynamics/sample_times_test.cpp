@@ -5,10 +5,12 @@
 #include <map>
 #include <string>
 
+#include "core/file.hpp"
 #include "dynamics/run.hpp"
+#include "places.hpp"
 #include "scheme/catalogue.hpp"
 
-namespace flyball::dynamics {
+namespace flyball::dynamics::sample_times_test {
 namespace {
 
 Settings small() {
@@ -108,6 +110,23 @@ TEST(SampleFields, AreTheMembersOfTheirName) {
     EXPECT_EQ(unpack(pack({s, other})), (std::vector<Sample>{s, other}));
 }
 
+// "radius.min" has a row `radius` in docs/simulate.md, which speaks of its min.
+TEST(SampleFields, AreDefinedInTheManual) {
+    const std::string manual = read_text_file(std::string(flyball::test::source_folder) + "/docs/simulate.md", 1 << 20);
+    for (const SampleField& field : sample_fields()) {
+        const std::string name = field.json == nullptr ? field.name : field.json;
+        const std::size_t dot = std::min(name.find('.'), name.size());
+        const std::size_t row = manual.find("\n| " + name.substr(0, dot) + " |");
+        if (name == "t") {
+            continue;
+        }
+        ASSERT_NE(row, std::string::npos) << name << " has no row in docs/simulate.md";
+        const std::string line = manual.substr(row + 1, manual.find('\n', row + 1) - row - 1);
+        EXPECT_TRUE(dot == name.size() || line.find(name.substr(dot + 1)) != std::string::npos)
+            << name << " is not spoken of in: " << line;
+    }
+}
+
 TEST(CollapseTime, IsTheFirstSampleWithAMeanCosineAbove999) {
     Settings s = small();
     s.tokens = 6;
@@ -126,4 +145,4 @@ TEST(CollapseTime, IsTheFirstSampleWithAMeanCosineAbove999) {
 }
 
 }  // namespace
-}  // namespace flyball::dynamics
+}  // namespace flyball::dynamics::sample_times_test

@@ -7,7 +7,7 @@
 #include "dynamics/run.hpp"
 #include "scheme/catalogue.hpp"
 
-namespace flyball::dynamics {
+namespace flyball::dynamics::slow_test {
 namespace {
 
 Settings slow_settings(std::size_t tokens, double beta, std::uint64_t seed) {
@@ -299,4 +299,4 @@ TEST(Digits, AreNotMissedWhereTokensMoveOrHaveMet) {
 }
 
 }  // namespace
-}  // namespace flyball::dynamics
+}  // namespace flyball::dynamics::slow_test

@@ -9,7 +9,7 @@
 #include "support.hpp"
 #include "tiny.hpp"
 
-namespace flyball::model::test {
+namespace flyball::model::test::batch_test {
 namespace {
 
 constexpr std::size_t sequences = 3;
@@ -189,4 +189,4 @@ TEST(Batch, WrongCountsAreErrors) {
 }
 
 }  // namespace
-}  // namespace flyball::model::test
+}  // namespace flyball::model::test::batch_test

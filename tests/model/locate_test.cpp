@@ -8,7 +8,7 @@
 #include "model/locate.hpp"
 #include "tokenizer/support.hpp"
 
-namespace flyball::model::test {
+namespace flyball::model::test::locate_test {
 namespace {
 
 using tokenizer::test::message_of;
@@ -136,4 +136,4 @@ TEST_F(Locate, NamesThatLeadElsewhereAreRefused) {
 }
 
 }  // namespace
-}  // namespace flyball::model::test
+}  // namespace flyball::model::test::locate_test

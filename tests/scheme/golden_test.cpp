@@ -17,7 +17,7 @@
 #include "scheme/limit.hpp"
 #include "support.hpp"
 
-namespace flyball::scheme::test {
+namespace flyball::scheme::test::golden_test {
 namespace {
 
 const std::filesystem::path golden_folder = std::filesystem::path(flyball::test::source_folder) / "tests/scheme/golden";
@@ -247,4 +247,4 @@ TEST(Golden, NoFileIsLeftWithoutItsScheme) {
 }
 
 }  // namespace
-}  // namespace flyball::scheme::test
+}  // namespace flyball::scheme::test::golden_test

@@ -4,7 +4,7 @@
 #include "scheme/limit.hpp"
 #include "support.hpp"
 
-namespace flyball::scheme::test {
+namespace flyball::scheme::test::plane_test {
 namespace {
 
 constexpr std::size_t tokens = 7;
@@ -108,4 +108,4 @@ TEST(Plane, NamesTheOperationThatHasNoReducedLaw) {
 }
 
 }  // namespace
-}  // namespace flyball::scheme::test
+}  // namespace flyball::scheme::test::plane_test

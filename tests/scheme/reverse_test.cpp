@@ -4,7 +4,7 @@
 #include "scheme/normaliser.hpp"
 #include "support.hpp"
 
-namespace flyball::scheme::test {
+namespace flyball::scheme::test::reverse_test {
 namespace {
 
 constexpr std::size_t tokens = 4;
@@ -289,4 +289,4 @@ TEST(Reverse, FindsTheGradientOfAGateThatIsZero) {
 }
 
 }  // namespace
-}  // namespace flyball::scheme::test
+}  // namespace flyball::scheme::test::reverse_test

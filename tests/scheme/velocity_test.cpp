@@ -2,7 +2,7 @@
 #include "scheme/limit.hpp"
 #include "support.hpp"
 
-namespace flyball::scheme::test {
+namespace flyball::scheme::test::velocity_test {
 namespace {
 
 constexpr std::size_t tokens = 6;
@@ -213,4 +213,4 @@ TEST(Velocity, CallsTheSubLayerOncePerCallInTheText) {
 }
 
 }  // namespace
-}  // namespace flyball::scheme::test
+}  // namespace flyball::scheme::test::velocity_test

@@ -10,7 +10,7 @@
 #include "train/run.hpp"
 #include "train/small.hpp"
 
-namespace flyball::train {
+namespace flyball::train::trainer_test {
 namespace {
 
 using test::small_corpus;
@@ -305,4 +305,4 @@ TEST(Divergence, OfTheStreamsLengthIsAnExplosion) {
 }
 
 }  // namespace
-}  // namespace flyball::train
+}  // namespace flyball::train::trainer_test

@@ -1,0 +1,24 @@
+# flyball_united(RESULT NAME SOURCE...): what to compile instead of these sources, whose names count from the current folder.
+#
+# With FLYBALL_UNITED that is a few files that include a dozen of them each: headers are read and templates instantiated once a
+# dozen (docs/decisions/0028). CMake's own unity builds name files by their full paths, so that a compiler cache would know them
+# in one checkout only. The release build compiles file by file: it says whether each includes what it needs.
+function(flyball_united result name)
+  if(NOT FLYBALL_UNITED)
+    set(${result} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
+  set(files)
+  set(rest ${ARGN})
+  while(rest)
+    list(SUBLIST rest 0 12 dozen)
+    list(REMOVE_ITEM rest ${dozen})
+    list(LENGTH files number)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/united/${name}_${number}.cpp)
+    list(TRANSFORM dozen REPLACE "(.+)" "#include \"\\1\"  // NOLINT\n")
+    list(JOIN dozen "" text)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+    list(APPEND files ${file})
+  endwhile()
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
