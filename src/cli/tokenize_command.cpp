@@ -1,11 +1,11 @@
 // `flyball tokenize`: the ids of a text, as a model's own tokenizer gives them.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
