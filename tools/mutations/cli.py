@@ -84,7 +84,7 @@ KNOWN = [
     ("comparison-of-critical-n-at-the-shortest-text", "src/cli/limits_output.cpp",
      "= result.critical.back();", "= result.critical.front();"),
     ("comparison-exchanges-active-and-entropy", "src/cli/limits_output.cpp",
-     "number(active), number(entropy), at20", "number(entropy), number(active), at20"),
+     "number(active), number(entropy), told", "number(entropy), number(active), told"),
     ("weights-of-a-row-by-rank", "src/cli/limits_output.cpp",
      'value(row.at("weights")[key - first])', 'value(row.at("weights")[i])'),
     ("one-row-shows-expected-twice", "src/cli/limits_output.cpp",
