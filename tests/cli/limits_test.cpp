@@ -1,8 +1,11 @@
 // `flyball limits` as a user runs it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "core/json.hpp"
 #include "program.hpp"
@@ -87,6 +90,79 @@ TEST(Limits, ShowsOneRow) {
         sum += weight.get<double>();
     }
     EXPECT_NEAR(sum, 1, 1e-12);
+}
+
+// The words of each line.
+std::vector<std::vector<std::string>> words_of(const std::string& text) {
+    std::istringstream lines(text);
+    std::vector<std::vector<std::string>> all;
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        all.emplace_back();
+        for (std::string word; words >> word;) {
+            all.back().push_back(word);
+        }
+    }
+    return all;
+}
+
+TEST(Limits, TheTablesOfOneRowAreItsNumbers) {
+    const std::string call = "limits --head 3.2 --row 40 --top 1,5,20";
+    const Outcome text = run_program(call);
+    const Json json = parse_json(run_program(call + " --json").out, "out");
+    const auto shown = [](const Json& value) {
+        return value.is_number() ? fmt::format("{:.6g}", value.get<double>()) : std::string("-");
+    };
+    const auto lines = words_of(text.out);
+    const auto expect_line = [&](const std::vector<std::string>& words) {
+        EXPECT_NE(std::find(lines.begin(), lines.end(), words), lines.end())
+            << fmt::format("{}", fmt::join(words, " ")) << "\n"
+            << text.out;
+    };
+    const auto expect_table = [&](const char* table, const std::vector<const char*>& fields) {
+        EXPECT_GE(json.at(table).size(), 2U) << table;
+        for (const Json& row : json.at(table)) {
+            std::vector<std::string> words;
+            for (const char* field : fields) {
+                words.push_back(shown(row.at(field)));
+            }
+            expect_line(words);
+        }
+    };
+    expect_line({"N", "weight", "|s|", "distance", "expected", "rms", "bound"});
+    expect_table("distance", {"n", "mass", "selected", "true", "expected", "expected_rms", "bound"});
+    expect_line({"N", "Ns/N", "r", "lower", "upper", "exact", "lower", "exact", "upper"});
+    expect_table("separation", {"n", "ratio", "r", "lower", "upper", "lower_exact", "upper_exact"});
+    // The ten heaviest keys, the heaviest first; in between stands the token, which may be several words.
+    const auto weights = json.at("weights").get<std::vector<double>>();
+    std::vector<std::size_t> order(weights.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+    }
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+    for (std::size_t i = 0; i < 10; ++i) {
+        const auto found = std::find_if(lines.begin(), lines.end(), [&](const std::vector<std::string>& words) {
+            return words.size() >= 4 && words[0] == std::to_string(i + 1) && words[1] == std::to_string(order[i]) &&
+                   words[words.size() - 2] == shown(json.at("logits")[order[i]]) &&
+                   words.back() == shown(json.at("weights")[order[i]]);
+        });
+        EXPECT_NE(found, lines.end()) << i << "\n" << text.out;
+    }
+    const Json& jacobian = json.at("jacobian");
+    const double T = jacobian.at("temperature").get<double>();
+    EXPECT_NE(text.out.find(fmt::format("spectral {}, infinity {}, infinity to one {} to {}; bound 1/(2T) {:.6g}",
+                                        shown(jacobian.at("spectral")), shown(jacobian.at("infinity")),
+                                        shown(jacobian.at("infinity_to_one").at("lower")),
+                                        shown(jacobian.at("infinity_to_one").at("upper")), 1 / (2 * T))),
+              std::string::npos)
+        << text.out;
+    std::map<double, std::map<double, std::string>> sensitivity;  // by temperature and step
+    for (const Json& row : json.at("sensitivity")) {
+        sensitivity[row.at("temperature").get<double>()][row.at("eps").get<double>()] = shown(row.at("g"));
+    }
+    for (const auto& [temperature, by_step] : sensitivity) {
+        expect_line({fmt::format("{:.6g}", temperature), by_step.at(0.001), by_step.at(0.1), by_step.at(10)});
+    }
 }
 
 TEST(Limits, RefusesWhatMakesNoSense) {
