@@ -25,13 +25,21 @@ double quantile_of(std::vector<double> values, double share) {
     return values.empty() ? std::nan("") : measure::quantile(values, share);
 }
 
+// Heads above the drawn bound are no mistake: it is a mean.
+std::string own_bounds(const std::vector<DistanceMeans>& means) {
+    const bool has_bound =
+        std::any_of(means.begin(), means.end(), [](const DistanceMeans& row) { return std::isfinite(row.bound); });
+    return has_bound ? " Every head is below its own bound; the one shown is their mean." : "";
+}
+
 using Rows = std::vector<DistanceMeans> HeadResult::*;
 
 // True distance with the middle 80 % of heads around it, expectation, its upper form, and the bound.
 report::LineFigure distance_figure(const Result& result, const std::vector<DistanceMeans>& means, Rows rows,
                                    std::size_t DistanceMeans::*place, const std::string& about) {
     report::LineFigure figure;
-    figure.caption = about;
+    figure.caption =
+        about + "\nLines are means over heads, the band holds the middle 80 % of heads." + own_bounds(means);
     figure.y.label = "distance (mean over heads)";
     report::Series truth{"true", {}, {}, {}, {}, {true_colour, ""}};
     report::Series expected{"expected", {}, {}, {}, {}, {expected_colour, ""}};
@@ -152,7 +160,7 @@ report::BoxFigure distance_boxes(const Result& result, const std::string& about)
     report::BoxFigure figure;
     figure.title = "Distance over heads, N = 5";
     figure.axis = {"distance", report::Scale::log, {}, {}};
-    figure.caption = about;
+    figure.caption = about + "\nMarks are means over heads." + own_bounds(result.by_length);
     for (std::size_t k = 0; k < result.by_length.size(); ++k) {
         report::BoxFigure::Group group;
         group.label = fmt::format("L = {}", result.by_length[k].length);
@@ -227,7 +235,7 @@ report::HeatFigure map_of(const Result& result, const limits::HeadMeasure& measu
 
 report::BoxFigure measure_boxes(const Result& result, const std::string& about) {
     report::BoxFigure figure;
-    figure.title = "Heads by what they do: shares between 0 and 1";
+    figure.title = "Heads by what they do";
     figure.axis = {"share", report::Scale::linear, 0.0, 1.0};
     figure.caption = about;
     for (const limits::HeadMeasure& measure : limits::head_measures()) {
@@ -239,6 +247,9 @@ report::BoxFigure measure_boxes(const Result& result, const std::string& about) 
         group.style = {true_colour, ""};
         for (const HeadResult& head : result.heads) {
             group.values.push_back(measure.value(head));
+            if (group.values.back() > 1) {
+                figure.axis.max = {};  // weights that need not sum to 1, as those of sa-softmax
+            }
         }
         figure.groups.push_back(std::move(group));
     }

@@ -244,6 +244,10 @@ const std::vector<Planted>& table() {
         {"limits-sensitivity-drop", "ratio", "no drop", one},
         {"limits-placement", "least ratio", "twice", [](double, const Place&) { return 2.0; }},
         {"limits-qk-norm", "ratio", "a tenth more", [](double, const Place&) { return 1.1; }},
+        {"limits-plateau", "ratio", "it falls by a quarter", [](double, const Place&) { return 0.75; }},
+        {"limits-sensitivity-drop", "ratio", "three orders of magnitude", [](double, const Place&) { return 1e-3; }},
+        {"limits-separation-plateau", "high", "0.70", [](double, const Place&) { return 0.70; }},
+        {"limits-qk-norm", "ratio", "a tenth less", [](double, const Place&) { return 0.9; }},
         {"limits-coverage", "coverage", "four fifths of it", [](double stated, const Place&) { return 0.8 * stated; }},
     };
     return rows;

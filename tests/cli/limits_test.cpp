@@ -78,6 +78,39 @@ TEST(Limits, WritesTablesAndFigures) {
     std::filesystem::remove_all(folder);
 }
 
+// The bound that is drawn is a mean over heads, and heads lie above it: the caption says so where there is a bound.
+TEST(Limits, FiguresSayThatTheBoundShownIsAMean) {
+    const std::string folder = temporary("limits-captions");
+    const Outcome outcome = run_program("limits --lengths 16,32 --attention softmax,sa-softmax --out '" + folder + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const auto text = [&](const std::string& name) {
+        std::ostringstream all;
+        all << std::ifstream(folder + "/" + name).rdbuf();
+        return all.str();
+    };
+    const Json json = parse_json(text("limits.json"), "limits.json");
+    std::size_t above = 0;
+    const double mean = json.at("distance_by_length")[1].at("bound").get<double>();
+    for (const Json& head : json.at("heads")) {
+        const Json& row = head.at("distance_by_length")[1];
+        EXPECT_LE(row.at("true").get<double>(), row.at("bound").get<double>());
+        above += row.at("true").get<double>() > mean ? 1 : 0;
+    }
+    EXPECT_GT(above, 0U);
+    for (const char* name : {"distance-length", "distance-n", "distance-heads"}) {
+        EXPECT_NE(text(std::string(name) + "-softmax.svg").find("Every head is below its own"), std::string::npos);
+        EXPECT_EQ(text(std::string(name) + "-sa-softmax.svg").find("Every head is below its own"), std::string::npos);
+    }
+    // Weights of sa-softmax may exceed 1, and the axis goes on.
+    double most = 0;
+    for (const Json& head : json.at("alternatives")[0].at("heads")) {
+        most = std::max(most, head.at("peak").get<double>());
+    }
+    EXPECT_GT(most, 1);
+    EXPECT_NE(text("measures-sa-softmax.svg").find(">1.5<"), std::string::npos) << most;
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Limits, ShowsOneRow) {
     const Outcome text = run_program("limits --head 3.2 --row 40");
     ASSERT_EQ(text.exit, 0) << text.err;
