@@ -1,7 +1,7 @@
 // Reverse mode of the heads. With G the gradient of out, per head:
 //
-//     grad_V = P' G       grad_P = G V'       grad_S = softmax'(grad_P)       grad_Q = scale grad_S K       grad_K =
-//     scale grad_S' Q
+//     grad_V = P' G       grad_P = G V'       grad_S = softmax'(grad_P)
+//     grad_Q = scale grad_S K                 grad_K = scale grad_S' Q
 //
 // Blocks of rows make P (again) and grad_S. A short sequence keeps both for all its rows, and grad_V and grad_K follow
 // in blocks of keys: one long product each, from the first row that sees the keys on. A long one adds up what each
