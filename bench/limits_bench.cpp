@@ -5,9 +5,8 @@
 //
 // Without a folder: 12 heads a layer of 64 channels, GPT-2's shape, with random weights. share = operations / seconds /
 // peak, where the operations are those of the walks over N alone: for every row, every N and every key 9 for the
-// distance and 6 for the expectation, a root counted as one. Every N up to L is walked for the critical N. The seconds
-// are those of the processors divided by the threads, which neighbours on a shared machine disturb least; the clock's
-// are shown beside them.
+// distance and 6 for the expectation, a root counted as one. Every N up to L is walked for the critical N, and
+// peak and seconds are both the clock's: on a busy machine neither says much, and processor time is shown beside them.
 // bench/compare_limits.py runs a slice of it in numpy and torch.
 #include <sys/resource.h>
 
@@ -103,7 +102,7 @@ int main(int argc, char** argv) {
     const double processor = processor_seconds() - busy;
     const auto t = static_cast<double>(tokens);
     const double operations = 15 * t * t * t / 3 * static_cast<double>(a.layers * a.heads);
-    const double share = operations / (processor / threads()) / peak;
+    const double share = operations / seconds / peak;
     std::printf(json ? "{\"seconds\": %.3f, \"processor\": %.3f, \"heads\": %zu, \"tokens\": %zu, \"share\": %.3f, "
                        "\"megabytes\": %.0f}\n"
                      : "%.2f s by the clock, %.2f s of processor time, for %zu heads at %zu tokens; %.2f of the "

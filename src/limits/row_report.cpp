@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -100,7 +101,9 @@ Json separations(const Settings& settings, const Gram::Least& least, std::size_t
         while (walk.selected() < n) {
             walk.join();
         }
-        const SeparationAtN at = walk.at(least.any);
+        const double none = 2;  // as in HeadSums: the largest distance there is
+        const SeparationAtN at = walk.at(std::min(least.any, none));
+        const SeparationAtN distinct = walk.at(std::min(least.distinct, none));
         list.push_back({{"n", n},
                         {"ratio", at.ratio},
                         {"r", at.r},
@@ -108,7 +111,9 @@ Json separations(const Settings& settings, const Gram::Least& least, std::size_t
                         {"upper", at.upper},
                         {"upper_patched", at.upper_patched},
                         {"lower_exact", at.lower_exact},
-                        {"upper_exact", at.upper_exact}});
+                        {"upper_exact", at.upper_exact},
+                        {"lower_distinct", distinct.lower},
+                        {"upper_distinct", distinct.upper}});
     }
     return list;
 }

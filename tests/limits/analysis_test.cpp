@@ -585,6 +585,26 @@ TEST(RowReport, AgreesWithTheDefinitions) {
         EXPECT_NEAR(at.at("bound").get<double>(), wanted.bound, 1e-6 * wanted.bound);
     }
     EXPECT_EQ(json.at("distance").size(), 4U);  // N = 100 is more than there are keys
+    const double delta = reference::spread(reference::normalised(row)).least;
+    EXPECT_NEAR(json.at("delta").get<double>(), delta, 1e-6);
+    for (const Json& at : json.at("separation")) {
+        const SeparationAtN wanted = reference::separation(row, at.at("n").get<std::size_t>(), delta);
+        EXPECT_NEAR(at.at("ratio").get<double>(), wanted.ratio, 1e-9);
+        EXPECT_NEAR(at.at("lower").get<double>(), wanted.lower, 1e-4 * (1 + std::abs(wanted.lower)));
+        EXPECT_NEAR(at.at("upper").get<double>(), wanted.upper, 1e-5);
+    }
+    // Of embeddings, where tokens repeat, the curves over distinct ones differ from the bounds.
+    settings.vectors = Vectors::embedding;
+    const Json repeated = row_document(model, some_ids(), settings);
+    EXPECT_EQ(repeated.at("delta"), 0);
+    const reference::Row same = row_of(record(model, some_ids(), 1, Vectors::embedding), 0, 24, tokens, false);
+    const Json& four = repeated.at("separation")[2];
+    ASSERT_EQ(four.at("n"), 4);
+    const SeparationAtN apart = reference::separation(same, 4, repeated.at("delta_distinct").get<double>());
+    EXPECT_NEAR(four.at("lower_distinct").get<double>(), apart.lower, 1e-4 * (1 + std::abs(apart.lower)));
+    EXPECT_NEAR(four.at("upper_distinct").get<double>(), apart.upper, 1e-5);
+    EXPECT_GT(four.at("lower_distinct").get<double>(), four.at("lower").get<double>());
+    settings.vectors = Vectors::hidden;
     EXPECT_NEAR(json.at("jacobian").at("spectral").get<double>(), reference::spectral_norm(row.weights) / 2, 1e-6);
     settings.head = {2, 0};
     EXPECT_THROW(row_document(model, some_ids(), settings), Error);

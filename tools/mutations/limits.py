@@ -113,6 +113,8 @@ KNOWN = [
      "/ L, static_cast<double>(heads.size()));", "/ L, static_cast<double>(heads.size()) - 1);"),
     ("coverage-share-of-all-heads", "src/limits/over_heads.cpp",
      "result.share += all / static_cast<double>(heads.size()) / L;", "result.share += all / L;"),
+    ("a-row-s-distinct-curve-is-the-bound", "src/limits/row_report.cpp",
+     "walk.at(std::min(least.distinct, none));", "walk.at(std::min(least.any, none));"),
     ("diagnosis-at-the-smallest-n", "src/limits/diagnosis.cpp",
      "? std::max(most, row.n) : most;", "&& most == 0 ? row.n : most;"),
     ("diagnosis-beyond-twenty", "src/limits/diagnosis.cpp",
