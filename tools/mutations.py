@@ -21,6 +21,8 @@ import hashlib
 import os
 import pathlib
 import re
+import resource
+import signal
 import runpy
 import shutil
 import subprocess
@@ -183,6 +185,11 @@ def build(program):
     return subprocess.run(["ninja", "-C", BUILD, "-j", jobs, *targets], capture_output=True, text=True)
 
 
+def limit_processor_time():
+    """A mistake that never ends is noticed; a machine that others use is not mistaken for one."""
+    resource.setrlimit(resource.RLIMIT_CPU, (TIMEOUT, TIMEOUT + 10))
+
+
 def first_red(module, by_module, own=False, asks=None):
     """The first test that fails, or None when all pass."""
     for program, environment in runs_for(module, by_module, own, asks):
@@ -191,10 +198,13 @@ def first_red(module, by_module, own=False, asks=None):
             error = re.search(r"^.*error: .*$", built.stdout, re.M)
             return f"does not compile: {error[0] if error else built.stdout[-300:]}"
         try:
-            done = subprocess.run(command_of(program), capture_output=True, text=True, errors="replace", timeout=TIMEOUT,
+            done = subprocess.run(command_of(program), capture_output=True, text=True, errors="replace",
+                                  timeout=10 * TIMEOUT, preexec_fn=limit_processor_time,
                                   env={**os.environ, **environment}, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return f"{program} took more than {TIMEOUT} s"
+        except subprocess.TimeoutExpired:  # a machine that is busy elsewhere, or a test that sleeps: no answer
+            sys.exit(f"{program} did not end within {10 * TIMEOUT} s of the clock; try again on a quiet machine")
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return f"{program} took more than {TIMEOUT} s of processor time"
         if done.returncode != 0:
             return what_is_red(program, done)
     return None
