@@ -8,7 +8,7 @@
 #include "limits/document.hpp"
 #include "model/tiny.hpp"
 
-namespace flyball::limits {
+namespace flyball::limits::diagnosis_test {
 namespace {
 
 constexpr std::size_t tokens = 30;
@@ -118,4 +118,4 @@ TEST(Diagnosis, SaysThatNoChoiceLooksRandom) {
 }
 
 }  // namespace
-}  // namespace flyball::limits
+}  // namespace flyball::limits::diagnosis_test

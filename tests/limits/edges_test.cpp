@@ -15,7 +15,7 @@
 #include "model/pass.hpp"
 #include "model/tiny.hpp"
 
-namespace flyball::limits {
+namespace flyball::limits::edges_test {
 namespace {
 
 constexpr const char* pre_ln = "x + dt*f(norm(x)) | norm(x)";
@@ -262,4 +262,4 @@ TEST(Edges, BothSetsOfKernelsAgree) {
 }
 
 }  // namespace
-}  // namespace flyball::limits
+}  // namespace flyball::limits::edges_test
