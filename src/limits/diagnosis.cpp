@@ -169,7 +169,7 @@ std::string guidance(const std::vector<Result>& results) {
     }
     text += coldest <= 0.1
                 ? fmt::format("Its temperature {:.3g} is in the range (0.1 and below) where weights jump. ", coldest)
-                : fmt::format("Its temperature {:.3g} is above 0.1, where weights begin to jump. ", coldest);
+                : fmt::format("Its temperature {:.3g} is above 0.1, below which weights begin to jump. ", coldest);
     if (results.size() > 1) {
         const auto best = std::max_element(results.begin(), results.end(), [](const Result& a, const Result& b) {
             return !(kept(a) >= kept(b)) && std::isfinite(kept(b));

@@ -162,7 +162,7 @@ std::string heads_table(const std::vector<Result>& results) {
     for (const HeadMeasure& measure : head_measures()) {
         text += fmt::format(",{}", measure.name);
     }
-    text += ",separation_n,selective,saturated,sink,sensitive,diagnosis\n";
+    text += ",separation_n,is_selective,is_saturated,is_sink,is_sensitive,diagnosis\n";
     for (const Result& result : results) {
         for (const HeadResult& head : result.heads) {
             text += fmt::format("{},{},{}", csv_cell(result.attention), head.layer, head.head);

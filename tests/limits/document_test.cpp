@@ -177,9 +177,8 @@ TEST(Tables, HaveARowForEachHeadAndForEachN) {
     std::string line;
     std::getline(heads, line);
     EXPECT_EQ(line,
-              "attention,layer,head,active,entropy,peak,sink,separation,sensitivity,distance,separation_n,selective,"
-              "saturated,sink,"
-              "sensitive,diagnosis");
+              "attention,layer,head,active,entropy,peak,sink,separation,sensitivity,distance,separation_n,"
+              "is_selective,is_saturated,is_sink,is_sensitive,diagnosis");
     std::vector<std::string> lines;
     while (std::getline(heads, line)) {
         lines.push_back(line.substr(0, line.find(",\"")));
@@ -214,7 +213,7 @@ TEST(Guidance, NamesTheKindThatKeepsTheMostAndTheTemperature) {
         guidance({by_hand(), kept, lost}),
         "At 64 tokens let no head rely on 24 keys or more: such a choice cannot be told from a random one. "
         "Most heads still tell their top keys from the rest. "
-        "Its temperature 2 is above 0.1, where weights begin to jump. "
+        "Its temperature 2 is above 0.1, below which weights begin to jump. "
         "From 32 to 64 tokens the 5 heaviest keys keep 80 % of their share of the weight under sparsemax, more than "
         "under any other kind compared here (66.7 % under softmax).");
     Result cold = by_hand();
