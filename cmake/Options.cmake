@@ -12,12 +12,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(flyball_options INTERFACE -Wno-restrict)  # GCC 12 warns of its own std::string (PR 105651)
 endif()
 if(FLYBALL_UNITED)
-  # A variable of one file seems to hide a constant of another. clang-tidy, which looks at each file alone, tells what is hidden.
-  target_compile_options(flyball_options INTERFACE -Wno-shadow)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC takes every file that is included for a header, where types of unnamed namespaces would be a mistake.
-    target_compile_options(flyball_options INTERFACE -Wno-subobject-linkage)
-  endif()
+  target_compile_options(flyball_options INTERFACE ${FLYBALL_UNITED_OPTIONS})
 endif()
 if(FLYBALL_WERROR)
   target_compile_options(flyball_options INTERFACE -Werror)

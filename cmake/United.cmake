@@ -2,9 +2,10 @@
 #
 # With FLYBALL_UNITED that is a few files that include a dozen of them each: headers are read and templates instantiated once a
 # dozen (docs/decisions/0028). CMake's own unity builds name files by their full paths, so that a compiler cache would know them
-# in one checkout only. The release build compiles file by file: it says whether each includes what it needs.
+# in one checkout only. The release build compiles the library and the program file by file: it says whether each includes what
+# it needs, and a changed file is one file to compile. ./test has it compile the tests together (FLYBALL_UNITED_TESTS).
 function(flyball_united result name)
-  if(NOT FLYBALL_UNITED)
+  if(NOT FLYBALL_UNITED AND NOT (FLYBALL_UNITED_TESTS AND name MATCHES "^flyball_test"))
     set(${result} ${ARGN} PARENT_SCOPE)
     return()
   endif()
@@ -22,3 +23,10 @@ function(flyball_united result name)
   endwhile()
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
+
+# What has to be allowed where files are compiled together.
+set(FLYBALL_UNITED_OPTIONS
+  # A variable of one file seems to hide a constant of another. clang-tidy, which looks at each file alone, tells what is hidden.
+  -Wno-shadow
+  # GCC takes every file that is included for a header, where types of unnamed namespaces would be a mistake.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)

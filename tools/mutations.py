@@ -125,7 +125,7 @@ def synchronise():
 def configure():
     # Tests are run by program, so there is no need to list them after each link.
     command = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DFLYBALL_TESTS=ON",
-               "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
+               "-DFLYBALL_UNITED_TESTS=ON", "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"could not configure {BUILD}\n{done.stdout}{done.stderr}")
