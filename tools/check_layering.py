@@ -25,9 +25,10 @@ MAY_INCLUDE = {
     "tokenizer": ["core"],
     "model": ["scheme", "attention", "measure", "tokenizer"],
     "limits": ["model"],
+    "inspect": ["model"],
     "train": ["model", "record"],
     "check": ["theory", "dynamics", "train"],
-    "claims": ["check", "limits", "report"],
+    "claims": ["check", "limits", "inspect", "report"],
     "cli": ["claims"],
 }
 LONGEST = 450

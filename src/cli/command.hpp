@@ -43,6 +43,7 @@ Command forward_command();
 Command train_command();
 Command sample_command();
 Command limits_command();
+Command inspect_command();
 
 // Writes to stdout and remembers failure; the program's last act is to check it.
 void print_out(std::string_view text);

@@ -73,8 +73,20 @@ Flag add_list(CLI::App& app, const std::string& name, std::vector<std::string>& 
     return Flag(app.add_option(name, values, help)->take_all()->expected(1)->allow_extra_args(false));
 }
 
+void add_names(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help) {
+    app.add_option(name, values, help)->type_name("NAME")->take_all()->expected(1)->allow_extra_args();
+}
+
 bool was_given(const CLI::App& app, const std::string& name) {
     return app.count(name) > 0;
+}
+
+record::Identity identity_of(const std::vector<ConfigEntry>& configuration) {
+    record::Identity identity = record::program_identity();
+    for (const ConfigEntry& entry : configuration) {
+        identity.emplace_back(entry.key, fmt::format("{}", fmt::join(entry.values, " ")));
+    }
+    return identity;
 }
 
 double number_of(const std::string& flag, const std::string& text) {
@@ -98,12 +110,8 @@ std::vector<double> numbers_of(const std::string& flag, const std::vector<std::s
 }
 
 void SchemeFlags::declare(CLI::App& app, const std::string& without) {
-    app.add_option("SCHEME...,--scheme", schemes,
-                   fmt::format("schemes, NAME or NAME:k=v,.., or equations ({})", without))
-        ->type_name("NAME")
-        ->take_all()
-        ->expected(1)
-        ->allow_extra_args();
+    add_names(app, "SCHEME...,--scheme", schemes,
+              fmt::format("schemes, NAME or NAME:k=v,.., or equations ({})", without));
     add_list(app, "--equation", equations,
              "an equation of your own (docs/equation.md), named for tables and figures; may be repeated")
         .type_name("[NAME=]TEXT");

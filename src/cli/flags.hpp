@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "core/config.hpp"
 #include "core/setting_field.hpp"
 #include "record/folder.hpp"
 #include "scheme/catalogue.hpp"
@@ -49,6 +50,8 @@ void add_called(CLI::App& app, const std::string& name, std::function<void()> ca
 void add_flag(CLI::App& app, const std::string& name, bool& value, const std::string& help);
 // A flag that may be repeated; every time it takes one value.
 Flag add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help);
+// Names that stand alone, any number of them: "NAME...,--name".
+void add_names(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help);
 bool was_given(const CLI::App& app, const std::string& name);
 
 // "1,2.5" and repeated flags alike; an Error names the flag.
@@ -76,6 +79,19 @@ void declare_settings(CLI::App& app, const std::vector<SettingField<Settings>>& 
         }
     }
 }
+
+// What a run was called with, for its config.toml: every setting that matters to it.
+template <class Settings>
+void add_configuration(const std::string& command, const std::vector<SettingField<Settings>>& fields,
+                       const Settings& settings, std::vector<ConfigEntry>& entries) {
+    for (const SettingField<Settings>& field : fields) {
+        if (const auto text = field.text(settings)) {
+            entries.push_back({command + "." + field.key, {*text}, ""});
+        }
+    }
+}
+// The program and that configuration: what a folder of results belongs to.
+record::Identity identity_of(const std::vector<ConfigEntry>& configuration);
 
 // --ids: token ids with commas or spaces between them, or @FILE; an Error of `where` for none or others.
 std::vector<std::int32_t> ids_of(std::string_view where, const std::string& given);

@@ -9,11 +9,9 @@
 #include "cli/limits_output.hpp"
 #include "cli/model_notes.hpp"
 #include "cli/terminal.hpp"
-#include "core/config.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
 #include "core/parallel.hpp"
-#include "core/progress.hpp"
 #include "limits/analysis.hpp"
 #include "limits/document.hpp"
 #include "limits/row_report.hpp"
@@ -82,37 +80,17 @@ std::vector<ConfigEntry> limits_configuration(const LimitsFlags& flags) {
     if (!flags.ids.empty()) {
         entries.push_back({"limits.ids", {flags.ids}, ""});
     }
-    for (const limits::SettingField& field : limits::setting_fields()) {
-        if (const auto text = field.text(flags.settings)) {
-            entries.push_back({std::string("limits.") + field.key, {*text}, ""});
-        }
-    }
+    add_configuration("limits", limits::setting_fields(), flags.settings, entries);
     return entries;
-}
-
-record::Identity identity_of(const LimitsFlags& flags) {
-    record::Identity identity = record::program_identity();
-    for (const ConfigEntry& entry : limits_configuration(flags)) {
-        identity.emplace_back(entry.key, fmt::format("{}", fmt::join(entry.values, " ")));
-    }
-    return identity;
 }
 
 std::vector<limits::Result> run_analysis(const LimitsFlags& flags, const model::Model<float>& model,
                                          const std::vector<std::int32_t>& ids,
                                          const std::vector<std::size_t>& lengths) {
-    constexpr std::uint64_t ticks = 1000;
-    Progress progress("limits", ticks, progress_sink());
-    std::uint64_t shown = 0;
+    ShareProgress progress("limits");
     limits::Watch watch;
     watch.stop = &interrupted();
-    watch.progress = [&](double share) {
-        const auto tick = static_cast<std::uint64_t>(share * static_cast<double>(ticks));
-        if (tick > shown) {
-            progress.advance(tick - shown);
-            shown = tick;
-        }
-    };
+    watch.progress = [&](double share) { progress.at(share); };
     std::vector<limits::Result> results = limits::analyse(model, ids, flags.settings, lengths, watch);
     progress.finish();
     return results;
@@ -169,9 +147,10 @@ ExitCode run(LimitsFlags& flags, const Common& common) {
     }
     std::unique_ptr<record::Folder> folder;
     if (flags.folder.out) {
+        const std::vector<ConfigEntry> configuration = limits_configuration(flags);
         folder = std::make_unique<record::Folder>(
             *flags.folder.out, use,
-            record::Folder::Contents{to_toml(limits_configuration(flags)), identity_of(flags),
+            record::Folder::Contents{to_toml(configuration), identity_of(configuration),
                                      flags.folder.resume_command("limits"), std::string(where_limits)});
     }
     if (folder && folder->finished()) {

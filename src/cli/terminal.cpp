@@ -55,6 +55,22 @@ Progress::Sink progress_sink() {
     };
 }
 
+namespace {
+
+constexpr std::uint64_t ticks = 1000;
+
+}  // namespace
+
+ShareProgress::ShareProgress(const std::string& label) : bar_(label, ticks, progress_sink()) {}
+
+void ShareProgress::at(double share) {
+    const auto tick = static_cast<std::uint64_t>(share * static_cast<double>(ticks));
+    if (tick > shown_) {
+        bar_.advance(tick - shown_);
+        shown_ = tick;
+    }
+}
+
 void catch_interrupts() {
     struct sigaction action = {};
     action.sa_handler = on_interrupt;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "core/progress.hpp"
@@ -15,6 +16,18 @@ void settle_in() noexcept;
 
 // Writes to stderr when that is a terminal, and is empty otherwise.
 Progress::Sink progress_sink();
+
+// A bar on stderr of work that says which share of it is done. at() by one thread at a time.
+class ShareProgress {
+  public:
+    explicit ShareProgress(const std::string& label);
+    void at(double share);
+    void finish() { bar_.finish(); }
+
+  private:
+    Progress bar_;
+    std::uint64_t shown_ = 0;
+};
 
 // From now on SIGINT and SIGTERM set a flag that runs look at between steps; a second signal ends the process at once.
 void catch_interrupts();

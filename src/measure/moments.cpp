@@ -149,31 +149,37 @@ double frobenius(const Real* x, std::size_t count) {
 }
 
 template <class Real>
-double mean_angle(const Real* a, const Real* b, std::size_t rows, std::size_t dim) {
-    return parallel_sum(rows, slots,
-                        [&](std::size_t, std::size_t begin, std::size_t end) {
-                            double sum = 0;
-                            for (std::size_t i = begin; i < end; ++i) {
-                                const Real* const x = a + i * dim;
-                                const Real* const y = b + i * dim;
-                                const double length_x = std::sqrt(sums_of(x, dim).squares);
-                                const double length_y = std::sqrt(sums_of(y, dim).squares);
-                                if (length_x == 0 || length_y == 0) {
-                                    continue;
-                                }
-                                double apart = 0;
-                                double together = 0;
-                                for (std::size_t k = 0; k < dim; ++k) {
-                                    const double u = static_cast<double>(x[k]) / length_x;
-                                    const double v = static_cast<double>(y[k]) / length_y;
-                                    apart += (u - v) * (u - v);
-                                    together += (u + v) * (u + v);
-                                }
-                                sum += 2 * std::atan2(std::sqrt(apart), std::sqrt(together));
-                            }
-                            return sum;
-                        }) /
-           static_cast<double>(rows);
+Turn mean_turn(const Real* a, const Real* b, std::size_t rows, std::size_t dim) {
+    std::vector<Turn> turns(rows);
+    parallel_slots(rows, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const Real* const x = a + i * dim;
+            const Real* const y = b + i * dim;
+            const double length_x = std::sqrt(sums_of(x, dim).squares);
+            const double length_y = std::sqrt(sums_of(y, dim).squares);
+            if (length_x == 0 || length_y == 0) {
+                turns[i].one_minus_cosine = 1;
+                continue;
+            }
+            double apart = 0;
+            double together = 0;
+            for (std::size_t k = 0; k < dim; ++k) {
+                const double u = static_cast<double>(x[k]) / length_x;
+                const double v = static_cast<double>(y[k]) / length_y;
+                apart += (u - v) * (u - v);
+                together += (u + v) * (u + v);
+            }
+            turns[i] = {2 * std::atan2(std::sqrt(apart), std::sqrt(together)), apart / 2};
+        }
+    });
+    Turn mean;
+    for (const Turn& turn : turns) {
+        mean.angle += turn.angle;
+        mean.one_minus_cosine += turn.one_minus_cosine;
+    }
+    mean.angle /= static_cast<double>(rows);
+    mean.one_minus_cosine /= static_cast<double>(rows);
+    return mean;
 }
 
 template Moments moments(const float*, std::size_t, std::size_t, std::size_t);
@@ -182,7 +188,7 @@ template double mean_length(const float*, std::size_t, std::size_t);
 template double mean_length(const double*, std::size_t, std::size_t);
 template double frobenius(const float*, std::size_t);
 template double frobenius(const double*, std::size_t);
-template double mean_angle(const float*, const float*, std::size_t, std::size_t);
-template double mean_angle(const double*, const double*, std::size_t, std::size_t);
+template Turn mean_turn(const float*, const float*, std::size_t, std::size_t);
+template Turn mean_turn(const double*, const double*, std::size_t, std::size_t);
 
 }  // namespace flyball::measure

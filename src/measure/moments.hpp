@@ -34,9 +34,13 @@ double mean_length(const Real* x, std::size_t rows, std::size_t dim);
 template <class Real>
 double frobenius(const Real* x, std::size_t count);
 
-// Mean over rows of the angle between row j of a and row j of b, in radians: 2 atan2(|u - v|, |u + v|) of the two
-// directions, which keeps its digits for small angles. A zero row has no direction; its angle counts 0.
+// How far rows are turned: row j of b against row j of a, means over rows.
+struct Turn {
+    double angle = 0;             // in radians, 2 atan2(|u - v|, |u + v|) of the two directions u, v
+    double one_minus_cosine = 0;  // |u - v|^2/2, which keeps its digits for small angles as the angle does
+};
+// A zero row has no direction: its angle counts 0, its cosine with anything counts 0.
 template <class Real>
-double mean_angle(const Real* a, const Real* b, std::size_t rows, std::size_t dim);
+Turn mean_turn(const Real* a, const Real* b, std::size_t rows, std::size_t dim);
 
 }  // namespace flyball::measure

@@ -132,6 +132,37 @@ double effective_rank(const Rows& rows) {
     return std::exp(entropy(values));
 }
 
+namespace {
+
+// The geometric mean of the norms induced by the sum and by the maximum, of rows minus `shift`.
+double mixed_norm(const Rows& rows, const std::vector<double>& shift) {
+    std::vector<double> columns(rows.dim, 0.0);
+    double widest = 0;
+    for (std::size_t j = 0; j < rows.count; ++j) {
+        double across = 0;
+        for (std::size_t c = 0; c < rows.dim; ++c) {
+            const double value = std::fabs(rows.row(j)[c] - shift[c]);
+            across += value;
+            columns[c] += value;
+        }
+        widest = std::max(widest, across);
+    }
+    return std::sqrt(widest * *std::max_element(columns.begin(), columns.end()));
+}
+
+}  // namespace
+
+double collapse_residual(const Rows& rows) {
+    std::vector<double> mean(rows.dim, 0.0);
+    const double whole = mixed_norm(rows, mean);
+    for (std::size_t j = 0; j < rows.count; ++j) {
+        for (std::size_t c = 0; c < rows.dim; ++c) {
+            mean[c] += rows.row(j)[c] / static_cast<double>(rows.count);
+        }
+    }
+    return mixed_norm(rows, mean) / whole;
+}
+
 double angular_speed(const double* x, const double* v, std::size_t dim) {
     const double size = length(x, dim);
     if (size == 0) {

@@ -47,6 +47,11 @@ double one_minus_cosine(const Rows& theta);  // theta: unit or zero rows
 // min(count, dim) = 1024, where the eigenvalues cost more than the run.
 double effective_rank(const Rows& rows);
 
+// How far the rows are from all being one row (Dong et al. 2021, arXiv 2103.03404): |X - 1 m'| / |X| with m the mean
+// row and |A|^2 = (largest column sum of |A|) * (largest row sum of |A|). 0 when all rows are equal; NaN when all are
+// 0.
+double collapse_residual(const Rows& rows);
+
 // |d/dt (row/|row|)| when row' = slope: the part of the slope across the row, over its length. A zero row counts 0.
 double angular_speed(const double* row, const double* slope, std::size_t dim);
 double mean_angular_speed(const Rows& rows, const double* slope);

@@ -105,12 +105,18 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
 
 template <class Real>
 double Pass<Real>::loss(std::span<const std::int32_t> targets, const Taps<Real>& taps) const {
+    return loss_of(readout_, targets, taps);
+}
+
+template <class Real>
+double Pass<Real>::loss_of(const std::vector<Real>& readout, std::span<const std::int32_t> targets,
+                           const Taps<Real>& taps) const {
     check_head(architecture_);
     const std::size_t vocab = architecture_.vocab;
     const std::size_t dim = architecture_.dim;
     const std::size_t count = check_targets(targets, rows_, vocab);
     if (!taps.wants(Site::logits)) {
-        return tiled_loss(model_, rows_, readout_, targets, count);
+        return tiled_loss(model_, rows_, readout, targets, count);
     }
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t block = std::min(rows_, rows_at_once(vocab));
@@ -119,7 +125,7 @@ double Pass<Real>::loss(std::span<const std::int32_t> targets, const Taps<Real>&
     double total = 0;
     for (std::size_t row = 0; row < rows_; row += block) {
         const std::size_t rows = std::min(block, rows_ - row);
-        tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim,
+        tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout.data() + row * dim, dim,
                    head.rows(), dim, Start<Real>{}, logits.data(), vocab, [](const Tile&) {});
         taps.send({.site = Site::logits,
                    .first_row = row,
@@ -195,6 +201,10 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
 }
 
 template double Pass<float>::loss(std::span<const std::int32_t>, const Taps<float>&) const;
+template double Pass<float>::loss_of(const std::vector<float>&, std::span<const std::int32_t>,
+                                     const Taps<float>&) const;
+template double Pass<double>::loss_of(const std::vector<double>&, std::span<const std::int32_t>,
+                                      const Taps<double>&) const;
 template double Pass<float>::loss_and_backward(std::span<const std::int32_t>, Parameters<float>&, double,
                                                const Taps<float>&);
 template double Pass<double>::loss(std::span<const std::int32_t>, const Taps<double>&) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "core/error.hpp"
 #include "model/model_rows.hpp"
@@ -246,7 +247,14 @@ void Pass<Real>::run_blocks(const Taps<Real>& taps) {
         }
         show_streams(Site::resid, l, state_.streams, taps);
     }
-    step_.readout(environment(architecture_.layers - 1), state_, readout_,
+    early_readout(readout_);
+}
+
+template <class Real>
+void Pass<Real>::early_readout(std::vector<Real>& out) {
+    assert(keep_ == Keep::nothing && "a recording pass keeps its streams elsewhere");
+    const Layout& layout = model_.layout();
+    step_.readout(environment(architecture_.layers - 1), state_, out,
                   block_parameters(layout.readout_norms, layout.readout_learned));
 }
 

@@ -75,6 +75,14 @@ class Pass {
     // `logits` to the taps.
     double loss(std::span<const std::int32_t> targets, const Taps<Real>& taps = {}) const;
 
+    // The same of a readout of the caller's, [rows, dim].
+    double loss_of(const std::vector<Real>& readout, std::span<const std::int32_t> targets,
+                   const Taps<Real>& taps = {}) const;
+
+    // The readout of the streams as they are now, as if no block came after: to be asked by a tap of blocks.L.resid (of
+    // the last stream) while forward() runs, in a pass that keeps nothing. Norms use the statistics of these streams.
+    void early_readout(std::vector<Real>& out);
+
     // Adds the gradient of sum(readout * grad_readout) to `gradients`. After forward(), with Keep other than nothing.
     // Taps: blocks.L.grad and embed.grad.
     void backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps = {});

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "core/unreachable.hpp"
+#include "model/block_code.hpp"
 #include "scheme/branches.hpp"
-#include "scheme/coefficients.hpp"
 #include "scheme/normaliser.hpp"
 
 namespace flyball::model {
@@ -14,43 +14,6 @@ namespace flyball::model {
 namespace {
 
 using scheme::Instruction;
-
-// A block's code with its numbers.
-struct Block {
-    scheme::Code code;
-    std::vector<double> coefficients;  // root mean square over channels
-    const std::vector<NormPlace>* norms = nullptr;
-};
-
-Block block_of(const Model<float>& model, std::size_t layer, std::size_t tokens) {
-    const Architecture& a = model.architecture();
-    const BlockLayout& layout = model.layout().blocks[layer];
-    const scheme::Environment env = scheme::Environment::block(layer + 1, a.layers, a.dt, tokens, a.dim);
-    Block block;
-    block.code = lower_block(model.program(), scheme::SubLayers::attention_and_ffn, model.program().decide(env));
-    block.norms = &layout.norms;
-    scheme::LearnedValues learned;
-    for (const int parameter : layout.learned) {
-        if (parameter == absent) {
-            learned.push_back({0.0});
-            continue;
-        }
-        const float* const values = model.at(parameter);
-        learned.emplace_back(values,
-                             values + model.layout().parameters[static_cast<std::size_t>(parameter)].elements());
-    }
-    std::vector<scheme::Coefficient> values;
-    std::vector<scheme::CoefficientFacts> facts;
-    evaluate_coefficients(block.code, env, scheme::Run::values, learned, a.dim, values, facts);
-    for (const scheme::Coefficient& coefficient : values) {
-        double squares = 0;
-        for (const double value : coefficient.value) {
-            squares += value * value;
-        }
-        block.coefficients.push_back(std::sqrt(squares / static_cast<double>(coefficient.value.size())));
-    }
-    return block;
-}
 
 // The mean square of f(alpha * z + shift) over normal z of deviation `sigma`, by the trapezoidal rule, which converges
 // geometrically here.
@@ -84,7 +47,7 @@ double entry_square(scheme::RowFunction function, double alpha, double shift, do
     unreachable();
 }
 
-double normed_length(const Model<float>& model, const Block& block, const Instruction& apply, double length) {
+double normed_length(const Model<float>& model, const BlockCode& block, const Instruction& apply, double length) {
     const std::size_t dim = model.architecture().dim;
     if (apply.norm < 0) {
         return std::sqrt(static_cast<double>(dim) *
@@ -129,7 +92,7 @@ std::optional<double> fixed_on_entry(const Model<float>& model, std::size_t laye
     if (layer == 0) {
         return std::nullopt;
     }
-    const Block before = block_of(model, layer - 1, tokens);
+    const BlockCode before = block_code(model, layer - 1, tokens);
     for (const Instruction& instruction : before.code.instructions) {
         if (instruction.kind == Instruction::Kind::apply && instruction.out == before.code.streams_out[stream] &&
             fixes_length(model, instruction)) {
@@ -141,7 +104,7 @@ std::optional<double> fixed_on_entry(const Model<float>& model, std::size_t laye
 
 class Lengths {
   public:
-    Lengths(const Model<float>& model, const Block& block, std::size_t layer, std::size_t tokens,
+    Lengths(const Model<float>& model, const BlockCode& block, std::size_t layer, std::size_t tokens,
             const BlockLengths& measured)
         : block_(block), of_(static_cast<std::size_t>(block.code.registers), 0.0) {
         for (std::size_t i = 0; i < block.code.streams_in.size(); ++i) {
@@ -184,7 +147,7 @@ class Lengths {
   private:
     double& at(int reg) { return of_[static_cast<std::size_t>(reg)]; }
 
-    const Block& block_;
+    const BlockCode& block_;
     std::vector<double> of_;  // by register
 };
 
@@ -192,7 +155,7 @@ class Lengths {
 
 double predicted_angle(const Model<float>& model, std::size_t layer, std::size_t tokens, const BlockLengths& measured) {
     const std::size_t dim = model.architecture().dim;
-    const Block block = block_of(model, layer, tokens);
+    const BlockCode block = block_code(model, layer, tokens);
     const Lengths lengths(model, block, layer, tokens, measured);
     double angle = 0;
     for (const scheme::Contribution& contribution : scheme::contributions(block.code)) {

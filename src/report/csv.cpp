@@ -56,6 +56,19 @@ std::string to_csv(const LineFigure& figure) {
     return out;
 }
 
+std::string to_csv(const PanelFigure& figure) {
+    std::string out = "panel,series,x,y\n";
+    for (const LineFigure& panel : figure.panels) {
+        check(panel);
+        for (const Series& series : panel.series) {
+            for (std::size_t i = 0; i < series.x.size(); ++i) {
+                out += csv_cell(panel.title) + ',' + csv_cell(series.name) + ',' + row({series.x[i], series.y[i]});
+            }
+        }
+    }
+    return out;
+}
+
 std::string to_csv(const HeatFigure& figure) {
     check(figure);
     std::string out = "x,y,value\n";
@@ -110,6 +123,10 @@ void write_figure(const std::filesystem::path& folder, std::string_view name, co
 }
 
 void write_figure(const std::filesystem::path& folder, std::string_view name, const SphereFigure& figure) {
+    write_both(folder, name, figure);
+}
+
+void write_figure(const std::filesystem::path& folder, std::string_view name, const PanelFigure& figure) {
     write_both(folder, name, figure);
 }
 

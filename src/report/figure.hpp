@@ -101,23 +101,35 @@ struct SphereFigure {
     std::string caption;
 };
 
+// Several line figures on one page, row by row, `columns` of them side by side.
+struct PanelFigure {
+    std::string title;
+    std::vector<LineFigure> panels;
+    std::size_t columns = 2;
+    std::string caption;
+};
+
 std::string to_svg(const LineFigure& figure);
 std::string to_svg(const HeatFigure& figure);
 std::string to_svg(const BoxFigure& figure);
 std::string to_svg(const SphereFigure& figure);
+std::string to_svg(const PanelFigure& figure);
 
 // One header line, then one line a point, cell, value or frame's point; numbers read back to the same bits.
 //     LineFigure: series,x,y,lo,hi      HeatFigure: x,y,value
 //     BoxFigure: group,kind,value       SphereFigure: t,point,x,y,z
+//     PanelFigure: panel,series,x,y     (a panel's bands are in the figure of its own)
 std::string to_csv(const LineFigure& figure);
 std::string to_csv(const HeatFigure& figure);
 std::string to_csv(const BoxFigure& figure);
 std::string to_csv(const SphereFigure& figure);
+std::string to_csv(const PanelFigure& figure);
 
 // Writes folder/name.csv and folder/name.svg, each as a whole or not at all. The folder must exist.
 void write_figure(const std::filesystem::path& folder, std::string_view name, const LineFigure& figure);
 void write_figure(const std::filesystem::path& folder, std::string_view name, const HeatFigure& figure);
 void write_figure(const std::filesystem::path& folder, std::string_view name, const BoxFigure& figure);
 void write_figure(const std::filesystem::path& folder, std::string_view name, const SphereFigure& figure);
+void write_figure(const std::filesystem::path& folder, std::string_view name, const PanelFigure& figure);
 
 }  // namespace flyball::report

@@ -192,18 +192,48 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text, bool add_spec
     return ids;
 }
 
-std::vector<std::int32_t> Tokenizer::encode_at_most(std::size_t most, std::string_view text) const {
+namespace {
+
+// How many ids of a text have room beside the special tokens.
+std::size_t room_for_text(const TokenizerParts& parts, std::size_t length) {
     std::vector<std::int32_t> special;
-    surround(special, parts_->around);
-    if (most < special.size()) {
+    surround(special, parts.around);
+    if (length < special.size()) {
         throw Error(
-            ErrorKind::usage, "tokenizer.encode", fmt::format("a length of {}", most),
+            ErrorKind::usage, "tokenizer.encode", fmt::format("a length of {}", length),
             fmt::format("at least {}, the special tokens that this tokenizer puts around a text", special.size()));
     }
+    return length - special.size();
+}
+
+}  // namespace
+
+std::vector<std::int32_t> Tokenizer::encode_at_most(std::size_t most, std::string_view text) const {
+    const std::size_t room = room_for_text(*parts_, most);
     std::vector<std::int32_t> ids = encode(text, false);
-    ids.resize(std::min(ids.size(), most - special.size()));
+    ids.resize(std::min(ids.size(), room));
     surround(ids, parts_->around);
     return ids;
+}
+
+std::vector<std::vector<std::int32_t>> Tokenizer::encode_windows(std::size_t length, std::size_t most,
+                                                                 std::string_view text) const {
+    const std::size_t room = room_for_text(*parts_, length);
+    const std::vector<std::int32_t> ids = encode(text, false);
+    std::vector<std::vector<std::int32_t>> windows;
+    for (std::size_t begin = 0; windows.size() < most; begin += room) {
+        const std::size_t here = std::min(room, ids.size() - begin);
+        if (!windows.empty() && (here < room || room == 0)) {
+            break;
+        }
+        const auto from = ids.begin() + static_cast<std::ptrdiff_t>(begin);
+        std::vector<std::int32_t>& window = windows.emplace_back(from, from + static_cast<std::ptrdiff_t>(here));
+        surround(window, parts_->around);
+        if (here < room) {
+            break;
+        }
+    }
+    return windows;
 }
 
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {

@@ -39,6 +39,11 @@ class Tokenizer {
     // At most `most` ids: what is cut off is the end of the text, the special tokens around it stay.
     std::vector<std::int32_t> encode_at_most(std::size_t most, std::string_view text) const;
 
+    // The text cut into up to `most` windows of `length` ids one after another, each with its own special tokens around
+    // it. What is left at the end and does not fill a window is not used, unless it is all there is.
+    std::vector<std::vector<std::int32_t>> encode_windows(std::size_t length, std::size_t most,
+                                                          std::string_view text) const;
+
     // Ids without a token are an Error.
     std::string decode(std::span<const std::int32_t> ids, bool skip_special = true) const;
 

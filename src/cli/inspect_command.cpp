@@ -1,0 +1,244 @@
+// `flyball inspect`: where depth goes in a checkpoint, block by block.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
+#include "cli/inspect_output.hpp"
+#include "cli/model_notes.hpp"
+#include "cli/terminal.hpp"
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "core/parallel.hpp"
+#include "inspect/document.hpp"
+#include "inspect/inspection.hpp"
+#include "model/builtin.hpp"
+#include "model/locate.hpp"
+#include "model/recorder.hpp"
+#include "tokenizer/tokenizer.hpp"
+
+namespace flyball::cli {
+
+namespace {
+
+constexpr std::string_view where_inspect = "cli.inspect";
+constexpr std::size_t largest_inspected_text = std::size_t{1} << 30U;
+constexpr std::size_t largest_report = std::size_t{1} << 30U;
+
+struct InspectFlags {
+    std::vector<std::string> models;
+    std::string text;
+    std::string ids;
+    FolderFlags folder;
+    inspect::Settings settings;
+
+    std::vector<std::string> chosen() const {
+        return models.empty() ? std::vector<std::string>{"builtin:peri-ln"} : models;
+    }
+};
+
+// Windows of one length, one after another.
+struct Input {
+    model::Batch batch = 0;
+    std::vector<std::int32_t> ids;
+    inspect::Spelling spelling;
+};
+
+Input joined(const std::vector<std::vector<std::int32_t>>& windows) {
+    Input input;
+    input.batch = model::Batch(windows.size(), windows.front().size());
+    for (const std::vector<std::int32_t>& window : windows) {
+        input.ids.insert(input.ids.end(), window.begin(), window.end());
+    }
+    return input;
+}
+
+std::vector<std::vector<std::int32_t>> cut(const std::vector<std::int32_t>& ids, const inspect::Windows& windows) {
+    const std::size_t length = std::min(windows.length, ids.size());
+    std::vector<std::vector<std::int32_t>> result;
+    for (std::size_t begin = 0; begin + length <= ids.size() && result.size() < windows.most; begin += length) {
+        const auto from = ids.begin() + static_cast<std::ptrdiff_t>(begin);
+        result.emplace_back(from, from + static_cast<std::ptrdiff_t>(length));
+    }
+    return result;
+}
+
+Input read_input(const InspectFlags& flags, const std::filesystem::path& folder,
+                 const model::Architecture& architecture) {
+    const inspect::Windows windows = inspect::windows_for(flags.settings, architecture);
+    if (!flags.ids.empty() && !flags.text.empty()) {
+        throw Error(ErrorKind::usage, where_inspect, "--ids and --text together", "one of them");
+    }
+    if (!flags.ids.empty()) {
+        return joined(cut(ids_of(where_inspect, flags.ids), windows));
+    }
+    const std::filesystem::path file = flags.text.empty() ? model::builtin_text() : std::filesystem::path(flags.text);
+    const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
+    const auto encoded =
+        tokenizer.encode_windows(windows.length, windows.most, read_text_file(file, largest_inspected_text));
+    if (encoded.front().empty()) {
+        throw Error(ErrorKind::input, where_inspect, fmt::format("no tokens in {}", flyball::quoted(file.string())),
+                    "a text that is not empty");
+    }
+    Input input = joined(encoded);
+    input.spelling = [tokenizer](std::int32_t id) { return tokenizer.decode({&id, 1}, false); };
+    return input;
+}
+
+void check_inspect_memory(const model::Model<float>& model, const model::Batch& batch,
+                          const inspect::Settings& settings) {
+    const double needed = inspect::memory_estimate(model, batch, settings);
+    const double available = available_memory();
+    if (needed > available) {
+        throw Error(
+            ErrorKind::resource, where_inspect,
+            fmt::format("{} x {} tokens, which need about {}", batch.sequences, batch.tokens, memory_text(needed)),
+            fmt::format("at most the {} of memory that are free", memory_text(available)),
+            "use a smaller --length or --sequences, or --no-gradient");
+    }
+}
+
+std::vector<ConfigEntry> inspect_configuration(const InspectFlags& flags) {
+    std::vector<ConfigEntry> entries = {{"inspect.model", flags.chosen(), ""}};
+    if (!flags.text.empty()) {
+        entries.push_back({"inspect.text", {flags.text}, ""});
+    }
+    if (!flags.ids.empty()) {
+        entries.push_back({"inspect.ids", {flags.ids}, ""});
+    }
+    add_configuration("inspect", inspect::setting_fields(), flags.settings, entries);
+    return entries;
+}
+
+Inspected inspect_one(const std::string& name, const InspectFlags& flags, Json& document) {
+    const std::filesystem::path path = model::locate(name);
+    const model::Model<float> model = model::load_model(path);
+    print_notes(name, model);
+    const Input input = read_input(flags, path, model.architecture());
+    check_inspect_memory(model, input.batch, flags.settings);
+    ShareProgress progress("inspect " + name);
+    inspect::Watch watch;
+    watch.stop = &interrupted();
+    watch.progress = [&](double share) { progress.at(share); };
+    Inspected result{name, model.program().text(),
+                     inspect::inspect(model, input.batch, input.ids, flags.settings, watch), input.spelling};
+    progress.finish();
+    if (result.report.first_not_finite < result.report.layers.size()) {
+        warn_not_finite(name, model);
+    }
+    document = inspect::document(model::document(name, model), result.report, result.spelling);
+    return result;
+}
+
+// Files of several models differ by their number: names may hold anything.
+void write_inspection(record::Folder& folder, const Json& document, const std::vector<Inspected>& models) {
+    std::vector<std::string> files = {"config.toml"};
+    const auto write = [&](const std::string& name, const std::string& text) {
+        write_file_atomically(folder.path() / name, text);
+        files.push_back(name);
+    };
+    write("inspect.json", dump_json(document, 2) + "\n");
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        const std::string ending = models.size() == 1 ? ".csv" : fmt::format("-{}.csv", i + 1);
+        write("layers" + ending, inspect::layers_table(models[i].report));
+        write("heads" + ending, inspect::heads_table(models[i].report));
+        write("gains" + ending, inspect::gains_table(models[i].report));
+    }
+    const auto draw = [&](const std::string& name, const auto& figure) {
+        report::write_figure(folder.path(), name, figure);
+        files.push_back(name + ".svg");
+        files.push_back(name + ".csv");
+    };
+    draw("depth", inspect_page(models));
+    for (const InspectFigure& one : inspect_figures(models)) {
+        draw(one.name, one.figure);
+    }
+    folder.finish(record::provenance(0), files);
+}
+
+ExitCode run_inspect(const InspectFlags& flags, const Common& common) {
+    const record::FolderUse use = flags.folder.use("inspect");
+    std::unique_ptr<record::Folder> folder;
+    if (flags.folder.out) {
+        for (const std::string& name : flags.chosen()) {
+            model::locate(name);  // nothing is left behind for a model that is not there
+        }
+        const std::vector<ConfigEntry> configuration = inspect_configuration(flags);
+        folder = std::make_unique<record::Folder>(
+            *flags.folder.out, use,
+            record::Folder::Contents{to_toml(configuration), identity_of(configuration),
+                                     flags.folder.resume_command("inspect"), std::string(where_inspect)});
+        if (folder->finished()) {
+            print_out(common.json ? read_text_file(folder->path() / "inspect.json", largest_report)
+                                  : fmt::format("The run in {} is complete; its results are in inspect.json.\n",
+                                                folder->path().string()));
+            return ExitCode::done;
+        }
+    }
+    catch_interrupts();
+    std::vector<Inspected> models;
+    Json documents = Json::array();
+    try {
+        for (const std::string& name : flags.chosen()) {
+            Json document;
+            models.push_back(inspect_one(name, flags, document));
+            documents.push_back(std::move(document));
+        }
+    } catch (const Stopped&) {
+        print_error(
+            folder ? fmt::format("flyball: interrupted; begin again with: {}\n", flags.folder.resume_command("inspect"))
+                   : "flyball: interrupted\n");
+        return ExitCode::interrupted;
+    }
+    Json document = documents.front();
+    if (models.size() > 1) {
+        document = Json::object();
+        document["models"] = std::move(documents);
+    }
+    if (folder) {
+        write_inspection(*folder, document, models);
+    }
+    if (common.json) {
+        print_out(dump_json(document, 2) + "\n");
+        return ExitCode::done;
+    }
+    print_out(inspect_text(models));
+    if (folder) {
+        print_out(fmt::format("\nwritten to {}: depth.svg (one page), inspect.json, tables and figures\n",
+                              *flags.folder.out));
+    }
+    return ExitCode::done;
+}
+
+}  // namespace
+
+Command inspect_command() {
+    Command command;
+    command.name = "inspect";
+    command.summary = "show where depth goes in a checkpoint, block by block";
+    command.example =
+        "flyball inspect\n"
+        "  flyball inspect openai-community/gpt2 --text book.txt --drop --out run1\n"
+        "  flyball inspect builtin:pre-ln builtin:peri-ln builtin:post-ln\n"
+        "  flyball inspect ./gpt2 --text book.txt --length 1024 --lens --no-gradient";
+    command.declare = [](CLI::App& app) {
+        const auto flags = std::make_shared<InspectFlags>();
+        add_names(app, "MODEL...,--model", flags->models,
+                  "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
+                  "builtin:NAME; several are compared (default: builtin:peri-ln)");
+        add_option(app, "--text", flags->text,
+                   "the file with the text, for the model's own tokenizer (default: the one that comes with the "
+                   "builtin models)")
+            .type_name("FILE");
+        add_option(app, "--ids", flags->ids, "instead of a text: token ids with commas between them, or @FILE")
+            .type_name("LIST");
+        declare_settings(app, inspect::setting_fields(), std::shared_ptr<inspect::Settings>(flags, &flags->settings));
+        flags->folder.declare(app, "inspect.json, tables of blocks and heads, and figures");
+        return [flags](const Common& common) { return run_inspect(*flags, common); };
+    };
+    return command;
+}
+
+}  // namespace flyball::cli
