@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "report/text.hpp"
 
 namespace flyball::cli {
@@ -32,15 +33,25 @@ std::string cell(double value) {
 struct Column {
     const char* head;
     double LayerReport::*value;
+    const char* meaning;
+    double LayerReport::*instead = nullptr;  // where this one was measured too, there is no room for both
 };
 
 const std::vector<Column>& inspect_table_columns() {
     using R = LayerReport;
     static const std::vector<Column> columns = {
-        {"length", &R::norm_median},     {"cosine", &R::cosine}, {"rank", &R::effective_rank},
-        {"attn", &R::attention_ratio},   {"ffn", &R::ffn_ratio}, {"turn", &R::angular_distance},
-        {"pred", &R::angular_predicted}, {"entr", &R::entropy},  {"sink", &R::sink},
-        {"grad", &R::gradient},          {"drop", &R::drop},     {"lens", &R::lens_loss}};
+        {"length", &R::norm_median, "median length of a token's vector after the block"},
+        {"cosine", &R::cosine, "mean cosine of two tokens"},
+        {"rank", &R::effective_rank, "directions that the tokens of a window fill"},
+        {"attn", &R::attention_ratio, "what attention adds, as a share of the stream"},
+        {"ffn", &R::ffn_ratio, "the same of the feed-forward network"},
+        {"turn", &R::angular_distance, "angle between the streams before and after the block, over pi"},
+        {"pred", &R::angular_predicted, "what the equation predicts for it"},
+        {"entr", &R::entropy, "entropy of attention in nats", &R::drop},
+        {"sink", &R::sink, "attention's weight on the first token", &R::lens_loss},
+        {"grad", &R::gradient, "length of the gradient"},
+        {"drop", &R::drop, "loss increase when the block is left out"},
+        {"lens", &R::lens_loss, "loss if the model ended here"}};
     return columns;
 }
 
@@ -48,14 +59,22 @@ bool has_any(const std::vector<LayerReport>& layers, double LayerReport::*value)
     return std::any_of(layers.begin(), layers.end(), [&](const LayerReport& l) { return std::isfinite(l.*value); });
 }
 
-std::string layer_table(const inspect::Report& report) {
-    std::vector<std::string> heads = {"block"};
+std::vector<Column> columns_of(const inspect::Report& report) {
     std::vector<Column> shown;
     for (const Column& column : inspect_table_columns()) {
-        if (has_any(report.layers, column.value)) {
+        const bool gives_way = column.instead != nullptr && has_any(report.layers, column.instead);
+        if (has_any(report.layers, column.value) && !gives_way) {
             shown.push_back(column);
-            heads.emplace_back(column.head);
         }
+    }
+    return shown;
+}
+
+std::string layer_table(const inspect::Report& report) {
+    const std::vector<Column> shown = columns_of(report);
+    std::vector<std::string> heads = {"block"};
+    for (const Column& column : shown) {
+        heads.emplace_back(column.head);
     }
     std::vector<std::vector<std::string>> rows;
     const auto add = [&](const std::string& name, const LayerReport& layer) {
@@ -72,19 +91,9 @@ std::string layer_table(const inspect::Report& report) {
 }
 
 std::string legend(const inspect::Report& report) {
-    std::string text =
-        "length: median of a token's vector after the block; cosine: mean of two tokens; rank: directions they fill; "
-        "attn, ffn: what each adds, as a share of the stream; turn: angle between the streams before and after, over "
-        "pi, "
-        "pred: what the equation predicts for it; entr: entropy of attention in nats; sink: weight of the first token";
-    if (has_any(report.layers, &LayerReport::gradient)) {
-        text += "; grad: length of the gradient";
-    }
-    if (has_any(report.layers, &LayerReport::drop)) {
-        text += "; drop: loss increase when the block is left out";
-    }
-    if (has_any(report.layers, &LayerReport::lens_loss)) {
-        text += "; lens: loss if the model ended here";
+    std::string text;
+    for (const Column& column : columns_of(report)) {
+        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", column.head, column.meaning);
     }
     return report::text_lines(text + ".", inspect_columns);
 }

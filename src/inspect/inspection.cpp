@@ -169,6 +169,7 @@ Report inspect(const model::Model<float>& model, model::Batch batch, std::span<c
     Report report;
     report.sequences = batch.sequences;
     report.tokens = batch.tokens;
+    report.dim = architecture.dim;
     report.ids.assign(ids.begin(), ids.end());
     report.layers.resize(architecture.layers);
     report.bound = model::stream_bound(model, batch.tokens);

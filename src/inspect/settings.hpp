@@ -13,11 +13,11 @@
 namespace flyball::inspect {
 
 struct Settings {
-    std::optional<std::size_t> length;     // tokens of a window
-    std::optional<std::size_t> sequences;  // windows
-    bool drop = false;                     // also the loss without each block
-    bool lens = false;                     // also what each block's stream would predict
-    bool gradient = true;                  // also the gradient after each block
+    std::optional<std::size_t> length = {};     // tokens of a window
+    std::optional<std::size_t> sequences = {};  // windows
+    bool drop = false;                          // also the loss without each block
+    bool lens = false;                          // also what each block's stream would predict
+    bool gradient = true;                       // also the gradient after each block
 };
 
 using SettingField = flyball::SettingField<Settings>;

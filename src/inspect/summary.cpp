@@ -69,7 +69,7 @@ std::string blocks_text(const std::vector<std::size_t>& blocks) {
 std::string how_it_grows(const measure::Growth& growth) {
     switch (growth.kind) {
         case measure::GrowthClass::bounded:
-            return "stays bounded";
+            return "does not keep growing";
         case measure::GrowthClass::sqrt:
             return fmt::format("grows like the root of depth (its square by {} +- {} a block)", digits(growth.rate),
                                digits(growth.rate_error));
@@ -85,8 +85,14 @@ std::string how_it_grows(const measure::Growth& growth) {
 }
 
 std::string growth_sentence(const Report& report) {
-    const double first = report.layers.front().norm_median;
-    const double last = report.layers.back().norm_median;
+    const std::vector<double> medians = values_of(report, &LayerReport::norm_median);
+    const double first = medians.front();
+    const double last = medians.back();
+    const std::size_t longest = place_of_most(medians);
+    const std::string between =
+        medians[longest] > 1.1 * std::max(first, last)
+            ? fmt::format(", {} at its longest after block {}", digits(medians[longest]), longest)
+            : std::string();
     const std::string lengths = fmt::format(
         "the median token is {} long at the embedding, {} after the first block and "
         "{} after the last",

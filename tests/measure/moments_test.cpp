@@ -78,12 +78,12 @@ TEST(Moments, DoNotDependOnThreads) {
     const int before = threads();
     set_threads(1);
     const Moments one = moments(x.data(), 5, 40, 24);
-    const double angle = mean_angle(x.data(), x.data() + 24, 199, 24);
+    const double angle = mean_turn(x.data(), x.data() + 24, 199, 24).angle;
     set_threads(3);
     const Moments three = moments(x.data(), 5, 40, 24);
     EXPECT_EQ(one.data_variance, three.data_variance);
     EXPECT_EQ(one.entry_variance, three.entry_variance);
-    EXPECT_EQ(angle, mean_angle(x.data(), x.data() + 24, 199, 24));
+    EXPECT_EQ(angle, mean_turn(x.data(), x.data() + 24, 199, 24).angle);
     set_threads(before);
 }
 
@@ -98,22 +98,30 @@ TEST(Frobenius, IsTheRootOfTheSumOfSquaresOfAll) {
     EXPECT_DOUBLE_EQ(frobenius(ones.data(), ones.size()), std::sqrt(5000.0));
 }
 
-TEST(MeanAngle, IsInRadiansAndIgnoresLengths) {
+TEST(MeanTurn, IsInRadiansAndIgnoresLengths) {
     const std::vector<double> a = {1, 0, 0, 2, 1, 0};
     const std::vector<double> b = {1, 1, 0, 5, -3, 0};
-    EXPECT_NEAR(mean_angle(a.data(), b.data(), 3, 2), (std::numbers::pi / 4 + 0 + std::numbers::pi) / 3, 1e-15);
+    EXPECT_NEAR(mean_turn(a.data(), b.data(), 3, 2).angle, (std::numbers::pi / 4 + 0 + std::numbers::pi) / 3, 1e-15);
 }
 
-TEST(MeanAngle, KeepsTheDigitsOfSmallAngles) {
+TEST(MeanTurn, HasTheCosineOfEachRowAndNotOfTheSums) {
+    const std::vector<double> a = {1, 0, 0, 2, 1, 0};
+    const std::vector<double> b = {1, 1, 0, 5, -3, 0};
+    EXPECT_NEAR(mean_turn(a.data(), b.data(), 3, 2).one_minus_cosine, (1 - std::sqrt(0.5) + 0 + 2) / 3, 1e-15);
+}
+
+TEST(MeanTurn, KeepsTheDigitsOfSmallAngles) {
     const std::vector<double> a = {1, 0};
     const std::vector<double> b = {1, 1e-9};
-    EXPECT_NEAR(mean_angle(a.data(), b.data(), 1, 2), 1e-9, 1e-20);
+    EXPECT_NEAR(mean_turn(a.data(), b.data(), 1, 2).angle, 1e-9, 1e-20);
+    EXPECT_NEAR(mean_turn(a.data(), b.data(), 1, 2).one_minus_cosine, 5e-19, 1e-28);
 }
 
-TEST(MeanAngle, OfAZeroRowCountsNothing) {
+TEST(MeanTurn, OfAZeroRowCountsNothing) {
     const std::vector<double> a = {0, 0, 1, 0};
     const std::vector<double> b = {1, 1, 0, 1};
-    EXPECT_NEAR(mean_angle(a.data(), b.data(), 2, 2), std::numbers::pi / 4, 1e-15);
+    EXPECT_NEAR(mean_turn(a.data(), b.data(), 2, 2).angle, std::numbers::pi / 4, 1e-15);
+    EXPECT_NEAR(mean_turn(a.data(), b.data(), 2, 2).one_minus_cosine, 1, 1e-15);  // no cosine with nothing
 }
 
 }  // namespace

@@ -103,5 +103,18 @@ TEST(Measure, QuantilesInterpolateBetweenOrderStatistics) {
     EXPECT_TRUE(std::isnan(quantile(values, 0.5)));
 }
 
+TEST(CollapseResidual, IsTheMixedNormAroundTheMeanRow) {
+    // numpy: norm(X - X.mean(0))/norm(X) with norm(A) = sqrt(abs(A).sum(0).max() * abs(A).sum(1).max())
+    const std::vector<double> three = {1, 2, -1, 3, 0, 2, -2, 1, 4};
+    EXPECT_NEAR(collapse_residual({three.data(), 3, 3}), 0.7377111135633176, 1e-15);
+}
+
+TEST(CollapseResidual, IsZeroForEqualRowsAndUnknownForNothing) {
+    const std::vector<double> equal = {1, 2, 1, 2, 1, 2};
+    EXPECT_NEAR(collapse_residual({equal.data(), 3, 2}), 0, 1e-15);
+    const std::vector<double> zero(6, 0.0);
+    EXPECT_TRUE(std::isnan(collapse_residual({zero.data(), 3, 2})));
+}
+
 }  // namespace
 }  // namespace flyball::measure

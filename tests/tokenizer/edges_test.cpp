@@ -53,6 +53,16 @@ TEST(EncodeAtMost, CutsTheTextAndNotWhatStandsAroundIt) {
     EXPECT_EQ(tokenizer.encode_at_most(4, "one two three"), (Ids{2, 4, 5, 3}));
     EXPECT_EQ(tokenizer.encode_at_most(2, "one two three"), (Ids{2, 3}));
     EXPECT_NE(message_of([&] { (void)tokenizer.encode_at_most(1, "one"); }), "");
+    // Windows: each with its own special tokens, a rest that fills none is left out unless it is all there is.
+    using Windows = std::vector<Ids>;
+    const std::string_view text = "one two three one two";
+    EXPECT_EQ(tokenizer.encode_windows(4, 9, text), (Windows{{2, 4, 5, 3}, {2, 6, 4, 3}}));
+    EXPECT_EQ(tokenizer.encode_windows(4, 1, text), (Windows{{2, 4, 5, 3}}));
+    EXPECT_EQ(tokenizer.encode_windows(7, 9, text), (Windows{{2, 4, 5, 6, 4, 5, 3}}));
+    EXPECT_EQ(tokenizer.encode_windows(9, 9, text), (Windows{{2, 4, 5, 6, 4, 5, 3}}));
+    EXPECT_EQ(tokenizer.encode_windows(2, 9, text), (Windows{{2, 3}}));
+    EXPECT_EQ(tokenizer.encode_windows(9, 9, ""), (Windows{{2, 3}}));
+    EXPECT_NE(message_of([&] { (void)tokenizer.encode_windows(1, 1, "one"); }), "");
 }
 
 // A decoder that does not say whether it cleans up does: no space before a full stop, n't joined to its word.

@@ -1,0 +1,57 @@
+// What an equation promises about the length of its stream, said by hand for each kind of wiring.
+#include "model/stream_bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/tiny.hpp"
+
+namespace flyball::model {
+namespace {
+
+StreamBound bound_of(const std::string& equation, double dt = 1, const std::string& norm = "rmsnorm") {
+    Architecture a = test::tiny_architecture(equation);
+    a.dt = dt;
+    a.norm = norm;
+    a.norm_bias = false;
+    return stream_bound(test::tiny_model<float>(a, 3, false), 7);
+}
+
+TEST(StreamBound, OfABlockThatEndsInANormIsItsGains) {
+    EXPECT_EQ(bound_of("norm(x + dt*f(x))"), StreamBound::bounded);
+    EXPECT_EQ(bound_of("unit(x + dt*(unit(f(x)) - x))"), StreamBound::bounded);
+    EXPECT_EQ(bound_of("norm(3*x + dt*f(x))"), StreamBound::bounded);
+    EXPECT_EQ(bound_of("norm(x + dt*f(x))", 1, "dyt"), StreamBound::bounded);
+}
+
+TEST(StreamBound, OfBranchesThatPassANormIsLinear) {
+    EXPECT_EQ(bound_of("x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::linear);
+    EXPECT_EQ(bound_of("x + dt*norm(f(x)) | norm(x)"), StreamBound::linear);
+    EXPECT_EQ(bound_of("x + dt*tanh(f(norm(x))) | norm(x)"), StreamBound::linear);
+    EXPECT_EQ(bound_of("x + dt*norm(attn(norm(x))) + dt*norm(ffn(norm(x))) | norm(x)"), StreamBound::linear);
+}
+
+TEST(StreamBound, OfASkipBelowOneIsAGeometricSumAndAboveOneAPower) {
+    EXPECT_EQ(bound_of("0.9*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::bounded);
+    EXPECT_EQ(bound_of("1.1*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::exponential);
+}
+
+TEST(StreamBound, OfABranchWithoutANormDoesNotExist) {
+    EXPECT_EQ(bound_of("x + dt*f(norm(x)) | norm(x)"), StreamBound::none);
+    EXPECT_EQ(bound_of("x + dt*attn(norm(x)) + dt*norm(ffn(norm(x))) | norm(x)"), StreamBound::none);
+}
+
+TEST(StreamBound, IsThatOfTheWeakestBlock) {
+    EXPECT_EQ(bound_of("depth <= 0.25 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)"), StreamBound::none);
+    EXPECT_EQ(bound_of("depth <= 0.25 ? norm(x + dt*f(x)) : x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::linear);
+    EXPECT_EQ(bound_of("depth <= 1 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)"), StreamBound::bounded);
+}
+
+TEST(StreamBound, HasANameForEveryAnswer) {
+    EXPECT_STREQ(name(StreamBound::bounded), "bounded");
+    EXPECT_STREQ(name(StreamBound::linear), "linear");
+    EXPECT_STREQ(name(StreamBound::exponential), "exponential");
+    EXPECT_STREQ(name(StreamBound::none), "none");
+}
+
+}  // namespace
+}  // namespace flyball::model
