@@ -85,7 +85,8 @@ struct GainReport {
 
 struct Report {
     std::size_t sequences = 0;
-    std::size_t tokens = 0;         // of each sequence
+    std::size_t tokens = 0;  // of each sequence
+    std::size_t dim = 0;
     std::vector<std::int32_t> ids;  // [sequences, tokens]
     double loss = not_measured;
     LayerReport embedding;  // stream_fields() alone
