@@ -41,8 +41,7 @@ const std::vector<Panel>& panels() {
          "What each branch adds, as a share of the stream",
          "length added / length of the stream",
          {{"attention", &R::attention_ratio}, {"FFN", &R::ffn_ratio}},
-         "As the equation adds it: after norms and factors.",
-         true},
+         "As the equation adds it: after norms and factors."},
         {"angle",
          "How far each block turns the stream",
          "mean angle / pi",
@@ -51,8 +50,8 @@ const std::vector<Panel>& panels() {
          true},
         {"cosine",
          "How alike the tokens are",
-         "mean cosine of two tokens",
-         {{"cosine", &R::cosine}, {"distance from collapse", &R::collapse_residual}},
+         "cosine, distance",
+         {{"mean cosine of two", &R::cosine}, {"distance from collapse", &R::collapse_residual}},
          "Cosine 1: all tokens point one way. Distance 0: all tokens are one vector."},
         {"rank",
          "How many directions the tokens of a window fill",
@@ -72,10 +71,15 @@ const std::vector<Panel>& panels() {
          {{"gradient", &R::gradient}},
          ""},
         {"drop",
-         "Loss without each block, and with all blocks after it left out",
+         "Loss increase when a block is left out",
          "nats a token",
-         {{"increase when left out", &R::drop}, {"loss of the lens", &R::lens_loss}},
-         "The lens reads each block's stream through the final norm and the head."},
+         {{"increase", &R::drop}},
+         "All other blocks stay."},
+        {"lens",
+         "Loss if the model ended after each block",
+         "nats a token",
+         {{"loss", &R::lens_loss}},
+         "The block's stream goes through the final norm and the head."},
         {"entropy", "Entropy of attention", "nats", {{"entropy", &R::entropy}}, "Mean over heads and queries.", true},
         {"logits", "Largest attention score", "before the softmax", {{"largest score", &R::largest_logit}}, ""},
         {"variance",
@@ -90,7 +94,11 @@ const std::vector<Panel>& panels() {
          "absolute value",
          {{"largest", &R::largest}, {"median", &R::median_abs}},
          ""},
-        {"gains", "Gains of the norms", "absolute gain", {{"mean", &R::gain_mean}, {"largest", &R::gain_largest}}, ""},
+        {"norm-gains",
+         "Gains of the norms",
+         "absolute gain",
+         {{"mean", &R::gain_mean}, {"largest", &R::gain_largest}},
+         ""},
         {"branch-cosine",
          "Whether a branch points along the stream",
          "mean cosine",
@@ -99,7 +107,7 @@ const std::vector<Panel>& panels() {
     };
     return list;
 }
-constexpr std::size_t on_page = 8;
+constexpr std::size_t on_page = 9;
 
 const std::vector<std::string>& line_colours() {
     static const std::vector<std::string> colours = {"#1f6fb4", "#d9622b", "#3a923a", "#8a5bb5",

@@ -102,10 +102,18 @@ std::string lens_words(const Inspected& model) {
     if (model.report.lens_top.empty() || !model.spelling) {
         return "";
     }
-    std::string text = "Most likely next token after the text, by block:";
-    for (std::size_t l = 0; l < model.report.lens_top.size(); ++l) {
-        text += fmt::format(" {} {}", l, flyball::quoted(model.spelling(model.report.lens_top[l])));
+    const std::vector<std::int32_t>& top = model.report.lens_top;
+    std::string text = "Most likely next token after the text, if the model ended after block";
+    for (std::size_t begin = 0; begin < top.size();) {
+        std::size_t end = begin;
+        while (end + 1 < top.size() && top[end + 1] == top[begin]) {
+            ++end;
+        }
+        text += fmt::format("{} {}{}: {}", begin == 0 ? "" : ",", begin, begin == end ? "" : fmt::format("-{}", end),
+                            flyball::quoted(model.spelling(top[begin])));
+        begin = end + 1;
     }
+    text += ".";
     return "\n" + report::text_lines(text, inspect_columns, "", "  ");
 }
 
