@@ -1,9 +1,12 @@
 #include "inspect/inspection.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <numbers>
 
+#include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "inspect/lens.hpp"
 #include "inspect/stream_watch.hpp"
@@ -44,7 +47,7 @@ void copy_moments(const measure::Moments& moments, const model::Batch& batch, La
 }
 
 void copy_block(const model::BlockMeasures& block, const model::Batch& batch, LayerReport& report) {
-    constexpr double pi = 3.14159265358979323846;
+    constexpr double pi = std::numbers::pi;
     copy_moments(block.moments, batch, report);
     report.attention_norm = block.attention.norm;
     report.attention_ratio = block.attention.ratio;
@@ -156,9 +159,13 @@ void measure_drops(const model::Model<float>& model, model::Batch batch, std::sp
 
 Report inspect(const model::Model<float>& model, model::Batch batch, std::span<const std::int32_t> ids,
                const Settings& settings, const Watch& watch) {
+    if (batch.tokens < 2) {
+        throw Error(ErrorKind::input, "inspect.inspect", fmt::format("a text of {} token", batch.tokens),
+                    "at least 2, since tokens are compared with each other", "give a longer text");
+    }
     const StopOn stop(watch.stop);
     const model::Architecture& architecture = model.architecture();
-    const bool has_loss = architecture.has_head && batch.tokens > 1;
+    const bool has_loss = architecture.has_head;
     const bool gradient = settings.gradient && has_loss;
     const bool drop = settings.drop && has_loss;
     const bool lens = settings.lens && has_loss;

@@ -26,7 +26,8 @@ struct Watch {
     const std::atomic<bool>* stop = nullptr;  // flyball::Stopped is thrown when it is set
 };
 
-// ids: [sequences, tokens]. A model without a head has no loss, no gradient, no drop and no lens: all NaN.
+// ids: [sequences, tokens], at least two tokens each (otherwise Error(input)). A model without a head has no loss, no
+// gradient, no drop and no lens: all NaN.
 Report inspect(const model::Model<float>& model, model::Batch batch, std::span<const std::int32_t> ids,
                const Settings& settings, const Watch& watch = {});
 

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/error.hpp"
 #include "inspect/reports.hpp"
 #include "model/pass.hpp"
 
@@ -282,6 +283,12 @@ TEST(Inspection, OfOneSequenceHasNoDataVarianceAndOfAnEncoderNoLoss) {
         EXPECT_TRUE(std::isnan(layer.data_variance) && std::isnan(layer.gradient) && std::isnan(layer.drop));
         EXPECT_TRUE(std::isfinite(layer.norm) && std::isfinite(layer.cosine) && std::isfinite(layer.entropy));
     }
+}
+
+TEST(Inspection, WantsTwoTokensToCompare) {
+    const model::Model<float> model = small_model("x + dt*f(norm(x)) | norm(x)");
+    EXPECT_THROW(inspect(model, 1, std::span(ids).first(1), {}), Error);
+    EXPECT_TRUE(std::isfinite(inspect(model, 2, std::span(ids).first(2), {}).layers[0].cosine));
 }
 
 TEST(Inspection, ReadsTheGainsOfEveryNorm) {
