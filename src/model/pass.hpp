@@ -41,8 +41,9 @@ enum class Keep {
 
 inline constexpr std::int32_t no_target = -1;
 
-// Throws Error(input) when the model has no positions for so many tokens.
-void check_length(const Architecture& architecture, std::size_t tokens);
+// Throws Error(input) when the model has no positions for so many tokens: more than it was trained for, unless the
+// batch allows that and the positions are rotary or none; of learned positions there are no more than the table has.
+void check_length(const Architecture& architecture, const Batch& batch);
 
 // Bytes that a pass needs beside the parameters and their gradient, in float and with the loss.
 double memory_estimate(const Architecture& architecture, const Batch& batch, Keep keep);
@@ -69,11 +70,19 @@ class Pass {
     // ids: [sequences, tokens], each below the vocabulary's size; otherwise Error(input).
     void forward(std::span<const std::int32_t> ids, const Taps<Real>& taps = {});
 
+    // The same from x0 itself, [rows, dim]: what the first block is given, in place of embeddings, positions, their
+    // norm and their dropout. backward() then shows embed.grad, the gradient of these rows, and adds nothing to the
+    // tables.
+    void forward_rows(std::span<const Real> x0, const Taps<Real>& taps = {});
+
     const std::vector<Real>& readout() const { return readout_; }  // [rows, dim]
 
     // Mean of -log p(target) over the rows that have one, of all sequences alike, in nats; NaN when none has. Sends
     // `logits` to the taps.
     double loss(std::span<const std::int32_t> targets, const Taps<Real>& taps = {}) const;
+
+    // -log p(target) of each row, in nats; NaN for rows without a target. Sends `logits` to the taps.
+    std::vector<double> losses(std::span<const std::int32_t> targets, const Taps<Real>& taps = {}) const;
 
     // Adds the gradient of sum(readout * grad_readout) to `gradients`. After forward(), with Keep other than nothing.
     // Taps: blocks.L.grad and embed.grad.
@@ -101,6 +110,7 @@ class Pass {
             .from(std::uint64_t{dropout_.first_sequence} * batch_.tokens * architecture_.dim);
     }
     void embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradients) const;
+    void run(std::vector<Real> x0, const Taps<Real>& taps);
     void run_blocks(const Taps<Real>& taps);
     void record_blocks(const Taps<Real>& taps);
     void record(Tape& tape, std::size_t layer, const std::vector<Real*>& out, const Taps<Real>& taps);
@@ -120,7 +130,7 @@ class Pass {
     Batch batch_;
     std::size_t rows_;
     Keep keep_;
-    std::vector<std::int32_t> ids_;
+    std::vector<std::int32_t> ids_;  // none after forward_rows
     SubLayerRunner<Real> sub_layers_;
     Dropout dropout_;
     std::vector<BlockEdits> edits_;  // by block
