@@ -6,7 +6,7 @@ itself has changed. What passed is remembered in BUILD/tidy.
 
     --all     every such file: a quarter of an hour of two processors when nothing is remembered
     --due     those that are not committed or that one of the last three commits changed, themselves or by a header that they
-              include, and an eighth of the others, chosen by the commit's hash: over some commits it comes to all of them.
+              include, and a sixteenth of the others, chosen by the commit's hash: over some commits it comes to all of them.
               Outside of a git checkout this is --all.
 
 usage: tidy.py BUILD (--all | --due)
@@ -66,7 +66,7 @@ def changed_lately():
 def is_due(path, changed, commit):
     """`path` and names in `changed` from the root."""
     touched = {path, *(f"src/{name.decode()}" for name in INCLUDE.findall((ROOT / path).read_bytes()))}
-    by_chance = int(hashlib.sha256(f"{commit} {path}".encode()).hexdigest(), 16) % 8 == 0
+    by_chance = int(hashlib.sha256(f"{commit} {path}".encode()).hexdigest(), 16) % 16 == 0
     return bool(touched & changed) or by_chance
 
 

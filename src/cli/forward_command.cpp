@@ -1,24 +1,24 @@
-// `flyball forward`: a checkpoint on one sequence; its loss, and what it computes as a file.
+// `flyball forward`: a checkpoint on a text; its loss, and what it computes as a file.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <optional>
-#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/forward_output.hpp"
+#include "cli/model_input.hpp"
 #include "cli/model_notes.hpp"
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
+#include "core/parallel.hpp"
 #include "model/finite.hpp"
 #include "model/locate.hpp"
 #include "model/pass.hpp"
 #include "model/recorder.hpp"
-#include "tokenizer/tokenizer.hpp"
 
 namespace flyball::cli {
 
@@ -28,61 +28,51 @@ constexpr std::string_view where = "cli.forward";
 
 struct ForwardFlags {
     std::string model;
-    std::string ids;
-    std::string text;
+    InputFlags input;
     std::string save;
     std::string what;
-    std::optional<std::string> string;
-    std::size_t length = 0;
+    std::size_t length = 0;  // 0: all there is
+    std::size_t stride = 0;  // 0: the text is one window
+    std::size_t top = 0;     // 0: none
+    bool per_token = false;
+    bool allow_long = false;
+
+    bool wants_tokens() const { return per_token || top > 0; }
 };
 
-std::vector<std::int32_t> read_tokens(const ForwardFlags& flags, const std::filesystem::path& folder) {
-    std::vector<std::string> given;
-    for (const auto& [flag, is_there] : {std::pair{"--ids", !flags.ids.empty()},
-                                         {"--text", !flags.text.empty()},
-                                         {"--string", flags.string.has_value()}}) {
-        if (is_there) {
-            given.emplace_back(flag);
-        }
+void check_flags(const ForwardFlags& flags) {
+    flags.input.check(where);
+    const auto refuse = [](std::string_view got, std::string_view expected, std::string_view hint = "") {
+        throw Error(ErrorKind::usage, where, got, expected, hint);
+    };
+    if (!flags.what.empty() && flags.save.empty()) {
+        refuse("--what without --save", "a file to write it to", "add --save FILE");
     }
-    if (given.size() != 1) {
+    if (flags.stride > 0 && !flags.what.empty()) {
+        refuse("--what with --stride", "one of them", "with --stride, --save holds the ids and the loss of each token");
+    }
+    if (flags.stride > 0 && flags.top > 0) {
+        refuse("--top with --stride", "one of them", "--per-token shows the loss of each token");
+    }
+    if (!flags.input.embeddings.empty() && (flags.wants_tokens() || flags.stride > 0)) {
+        refuse(fmt::format("{} with --embeddings", flags.stride > 0 ? "--stride"
+                                                   : flags.top > 0  ? "--top"
+                                                                    : "--per-token"),
+               "a text or token ids", "rows of embeddings do not say which tokens they are");
+    }
+}
+
+void check_head(const ForwardFlags& flags, const model::Architecture& a) {
+    if (flags.wants_tokens() && !a.has_head) {
         throw Error(ErrorKind::usage, where,
-                    given.empty() ? "none of --ids, --text and --string"
-                                  : fmt::format("{} together", fmt::join(given, " and ")),
-                    "one of them", "--text FILE, --string TEXT, --ids 1,2,3 or --ids @FILE");
+                    fmt::format("{} for a {} model without a language-model head",
+                                flags.top > 0 ? "--top" : "--per-token", a.family),
+                    "a model that predicts tokens", "its hidden states and attention can be saved");
     }
-    if (!flags.ids.empty()) {
-        std::vector<std::int32_t> ids = ids_of(where, flags.ids);
-        ids.resize(flags.length > 0 ? std::min(flags.length, ids.size()) : ids.size());
-        return ids;
-    }
-    constexpr std::size_t largest_text = std::size_t{1} << 30;
-    const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
-    const std::string text = flags.string ? *flags.string : read_text_file(flags.text, largest_text);
-    std::vector<std::int32_t> ids =
-        flags.length > 0 ? tokenizer.encode_at_most(flags.length, text) : tokenizer.encode(text);
-    if (ids.empty()) {
-        throw Error(ErrorKind::input, where,
-                    fmt::format("no tokens in {}", flyball::quoted(flags.string.value_or(flags.text))),
-                    "a text that is not empty");
-    }
-    return ids;
 }
 
-model::Recorded parse_what(const ForwardFlags& flags, const model::Architecture& architecture) {
-    if (flags.what.empty()) {
-        return flags.save.empty() ? model::Recorded{}
-                                  : model::Recorded{.logits = architecture.has_head, .hidden = true, .attention = true};
-    }
-    if (flags.save.empty()) {
-        throw Error(ErrorKind::usage, where, "--what without --save", "a file to write it to", "add --save FILE");
-    }
-    return model::parse_recorded(flags.what, architecture);
-}
-
-void check_memory(const model::Architecture& a, std::size_t tokens, model::Recorded recorded) {
-    const double needed =
-        model::memory_estimate(a, tokens, model::Keep::nothing) + model::memory_estimate(a, tokens, recorded);
+void check_memory(const model::Architecture& a, std::size_t tokens, double needed) {
+    needed += model::memory_estimate(a, tokens, model::Keep::nothing);
     const double available = available_memory();
     if (needed > available) {
         throw Error(ErrorKind::resource, where,
@@ -92,58 +82,120 @@ void check_memory(const model::Architecture& a, std::size_t tokens, model::Recor
     }
 }
 
-ExitCode run(const ForwardFlags& flags, const Common& common) {
-    const std::filesystem::path folder = model::locate(flags.model);
-    const std::vector<std::int32_t> ids = read_tokens(flags, folder);
-    const model::Model<float> model = model::load_model(folder);
-    const model::Architecture& architecture = model.architecture();
-    print_notes(flags.model, model);
-    const model::Recorded recorded = parse_what(flags, architecture);
-    model::check_length(architecture, ids.size());
-    check_memory(architecture, ids.size(), recorded);
+// The loss of row i is that of the token behind it.
+std::vector<double> of_tokens(const std::vector<double>& row_losses) {
+    std::vector<double> losses = {std::nan("")};
+    losses.insert(losses.end(), row_losses.begin(), row_losses.end() - 1);
+    return losses;
+}
 
+ForwardReport run_once(const ForwardFlags& flags, const model::Model<float>& model, const ModelInput& given,
+                       model::Recorder& recorder) {
+    const model::Architecture& architecture = model.architecture();
+    ForwardReport report;
+    if (flags.top > 0) {
+        report.top.emplace(architecture, given.tokens(), flags.top).listen(recorder.taps());
+    }
     const auto start = std::chrono::steady_clock::now();
-    model::Recorder recorder(architecture, ids.size(), recorded);
-    model::Pass<float> pass(model, ids.size());
-    pass.forward(ids, recorder.taps());
-    const double loss = architecture.has_head ? pass.loss(model::next_tokens(ids), recorder.taps()) : std::nan("");
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const bool has_loss = architecture.has_head && ids.size() > 1;
-    const bool finite = model::all_finite(pass.readout()) && (!has_loss || std::isfinite(loss)) && recorder.is_finite();
-    if (!finite) {
+    model::Batch batch(given.tokens());
+    batch.allow_long = flags.allow_long;
+    model::Pass<float> pass(model, batch);
+    model::forward(pass, given.input, recorder.taps());
+    report.loss = std::nan("");
+    const bool has_loss = architecture.has_head && !given.input.has_rows() && given.tokens() > 1;
+    if (architecture.has_head) {
+        const std::vector<double> losses = pass.losses(model::targets_of(given.input), recorder.taps());
+        double total = 0;
+        for (std::size_t i = 0; has_loss && i + 1 < losses.size(); ++i) {
+            total += losses[i];
+        }
+        report.loss = has_loss ? total / static_cast<double>(losses.size() - 1) : report.loss;
+        report.per_token = flags.wants_tokens();
+        report.token_losses = report.per_token ? of_tokens(losses) : std::vector<double>();
+    }
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.finite =
+        model::all_finite(pass.readout()) && (!has_loss || std::isfinite(report.loss)) && recorder.is_finite();
+    return report;
+}
+
+ForwardReport run_strides(const ForwardFlags& flags, const model::Model<float>& model, const ModelInput& given,
+                          const model::Strides& strides) {
+    ForwardReport report;
+    const auto start = std::chrono::steady_clock::now();
+    Progress progress("forward", given.tokens(), progress_sink());
+    std::size_t shown = 0;
+    report.strides = strides;
+    report.score = model::score_by_strides(model, given.input.ids, strides, [&](std::size_t done) {
+        progress.advance(done - shown);
+        shown = done;
+    });
+    progress.finish();
+    report.loss = report.score->mean.loss;
+    report.finite = report.score->finite;
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.per_token = flags.per_token;
+    report.token_losses = report.score->losses;
+    return report;
+}
+
+ExitCode finish(const ForwardFlags& flags, const Common& common, const model::Model<float>& model,
+                const ModelInput& given, const model::Recorder& recorder, const ForwardReport& report) {
+    if (!report.finite) {
         warn_not_finite(flags.model, model);
     }
     if (!flags.save.empty()) {
         const std::filesystem::path file = flags.save;
         remove_abandoned(file.parent_path(), file.filename().string());
-        recorder.save(flags.save);
+        recorder.save(flags.save, ForwardTensors(report, given).tensors());
     }
     if (common.json) {
-        const Json document = {{"model", model::document(flags.model, model)},
-                               {"tokens", ids.size()},
-                               {"loss", loss},
-                               {"finite", finite},
-                               {"seconds", seconds}};
-        print_out(dump_json(document, 2) + "\n");
+        print_out(dump_json(forward_document(report, given, flags.model, model), 2) + "\n");
         return ExitCode::done;
     }
-    std::string text =
-        fmt::format("{}: {}, {} blocks of {} channels and {} heads, {} parameters\n", flags.model, architecture.family,
-                    architecture.layers, architecture.dim, architecture.heads, model.layout().count());
-    text += fmt::format("wiring      {}\n", model.program().text());
-    text += fmt::format("tokens      {}\n", ids.size());
-    if (architecture.has_head) {
-        text += std::isnan(loss)
-                    ? fmt::format("loss        {}\n", ids.size() < 2 ? "none: one token" : "nan")
-                    : fmt::format("loss        {:.6f} nats a token, perplexity {:.3f}\n", loss, std::exp(loss));
+    if (report.per_token) {
+        print_out(token_table(report, given) + "\n");
     }
-    text += fmt::format("time        {:.3f} s, {:.0f} tokens a second\n", seconds,
-                        static_cast<double>(ids.size()) / seconds);
-    if (!flags.save.empty()) {
-        text += fmt::format("saved       {}\n", flags.save);
-    }
-    print_out(text);
+    print_out(forward_text(report, given, flags.model, model, flags.save));
     return ExitCode::done;
+}
+
+ExitCode run(const ForwardFlags& flags, const Common& common) {
+    check_flags(flags);
+    const std::filesystem::path folder = model::locate(flags.model);
+    const model::Model<float> model = model::load_model(folder);
+    const model::Architecture& architecture = model.architecture();
+    print_notes(flags.model, model);
+    check_head(flags, architecture);
+    std::vector<model::Recorded> recorded;
+    if (!flags.save.empty() && flags.stride == 0) {
+        recorded =
+            flags.what.empty() ? model::usual_recorded(architecture) : model::parse_recorded(flags.what, architecture);
+    }
+    const bool whole = flags.length == 0 || flags.stride > 0;  // with a stride, --length is that of a window
+    const ModelInput given = read_input(where, flags.input, folder, model, whole ? all_tokens : flags.length);
+    const std::size_t tokens = given.tokens();
+    const std::size_t longest = flags.length > 0 ? flags.length : architecture.positions;
+    const std::size_t window = flags.stride > 0 ? longest : tokens;
+
+    model::Batch batch(window);
+    batch.allow_long = flags.allow_long;
+    model::check_length(architecture, batch);
+    check_memory(architecture, std::min(window, tokens),
+                 model::memory_estimate(architecture, tokens, recorded) +
+                     12.0 * static_cast<double>(tokens) * static_cast<double>(flags.top + 1));
+    catch_interrupts();
+    const StopOn stop(&interrupted());
+    try {
+        model::Recorder recorder(architecture, tokens, recorded);
+        const ForwardReport report = flags.stride > 0
+                                         ? run_strides(flags, model, given, {window, flags.stride, flags.allow_long})
+                                         : run_once(flags, model, given, recorder);
+        return finish(flags, common, model, given, recorder, report);
+    } catch (const Stopped&) {
+        print_error("flyball: interrupted\n");
+        return ExitCode::interrupted;
+    }
 }
 
 }  // namespace
@@ -154,25 +206,39 @@ Command forward_command() {
     command.summary = "run a checkpoint on a text: loss, logits, hidden states, attention";
     command.example =
         "flyball forward openai-community/gpt2 --text book.txt --length 1024\n"
-        "  flyball forward ./gpt2 --ids 464,3290,318 --save out.safetensors --what hidden,attention --json";
+        "  flyball forward openai-community/gpt2 --text book.txt --length 1024 --stride 512   # perplexity of all of "
+        "it\n"
+        "  flyball forward openai-community/gpt2 --string 'The cat sat on the' --top 5\n"
+        "  head -c 4000 book.txt | flyball forward openai-community/gpt2 --text -\n"
+        "  flyball forward ./gpt2 --ids 464,3290,318 --save out.safetensors --what hidden,attention.3.5,branch.4.ffn";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<ForwardFlags>();
         add_option(app, "MODEL", flags->model,
                    "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
                    "builtin:NAME")
             .required();
-        add_option(app, "--text", flags->text, "the file with the text, for the model's own tokenizer")
-            .type_name("FILE");
-        add_option(app, "--string", flags->string, "the text itself").type_name("TEXT");
-        add_option(app, "--ids", flags->ids, "instead of a text: token ids with commas between them, or @FILE")
-            .type_name("LIST");
+        flags->input.declare(app);
         add_option(app, "--length", flags->length,
-                   "use L tokens at most: a text loses its end, not its [CLS] and [SEP]")
+                   "use L tokens at most: a text loses its end, not its [CLS] and [SEP]; with --stride, the tokens of "
+                   "a window")
             .type_name("L")
+            .whole_number(1);
+        add_option(app, "--stride", flags->stride,
+                   "score a text of any length in windows that begin S tokens apart, each token once and with at "
+                   "least L - S tokens before it (L from --length, default: the model's positions)")
+            .type_name("S")
+            .whole_number(1);
+        add_flag(app, "--allow-long", flags->allow_long,
+                 "also more tokens than the model was trained for, where its positions are rotary");
+        add_flag(app, "--per-token", flags->per_token, "show the loss of each token");
+        add_option(app, "--top", flags->top, "and the K tokens that the model held likeliest in its place")
+            .type_name("K")
             .whole_number(1);
         add_option(app, "--save", flags->save, "write a safetensors file").type_name("FILE");
         add_option(app, "--what", flags->what,
-                   "what to save: some of logits,hidden,attention,scores,branches (default: the first three)")
+                   "what to save: some of logits,hidden,attention,scores,branches,stream,query,key,value,branch "
+                   "(default: the first three); blocks and heads count from 0, as in attention.3, attention.3.5, "
+                   "query.2, branch.4.ffn; hidden.N and stream.N have passed N blocks")
             .type_name("LIST");
         return [flags](const Common& common) { return run(*flags, common); };
     };

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
 #include "cli/inspect_output.hpp"
+#include "cli/model_input.hpp"
 #include "cli/model_notes.hpp"
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
@@ -24,13 +25,11 @@ namespace flyball::cli {
 namespace {
 
 constexpr std::string_view where_inspect = "cli.inspect";
-constexpr std::size_t largest_inspected_text = std::size_t{1} << 30U;
 constexpr std::size_t largest_report = std::size_t{1} << 30U;
 
 struct InspectFlags {
     std::vector<std::string> models;
-    std::string text;
-    std::string ids;
+    InputFlags input;
     FolderFlags folder;
     inspect::Settings settings;
 
@@ -40,51 +39,42 @@ struct InspectFlags {
 };
 
 // Windows of one length, one after another.
-struct Input {
+struct InspectInput {
     model::Batch batch = 0;
-    std::vector<std::int32_t> ids;
+    model::Input input;
     inspect::Spelling spelling;
 };
 
-Input joined(const std::vector<std::vector<std::int32_t>>& windows) {
-    Input input;
-    input.batch = model::Batch(windows.size(), windows.front().size());
-    for (const std::vector<std::int32_t>& window : windows) {
-        input.ids.insert(input.ids.end(), window.begin(), window.end());
+// Of a text, each window has the special tokens that the model wants; ids are taken as they are, and rows in place of
+// tokens are one window.
+InspectInput windows_of(const InspectFlags& flags, const std::filesystem::path& folder,
+                        const model::Model<float>& model) {
+    const inspect::Windows windows = inspect::windows_for(flags.settings, model.architecture());
+    InspectInput result;
+    if (flags.input.ids.empty() && flags.input.embeddings.empty()) {
+        const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
+        const std::string file = flags.input.text.empty() ? model::builtin_text().string() : flags.input.text;
+        const std::string text = flags.input.string ? repaired_text(*flags.input.string) : read_given_text(file);
+        const auto encoded = tokenizer.encode_windows(windows.length, windows.most, text);
+        result.batch = model::Batch(encoded.size(), encoded.front().size());
+        for (const std::vector<std::int32_t>& window : encoded) {
+            result.input.ids.insert(result.input.ids.end(), window.begin(), window.end());
+        }
+        result.spelling = [tokenizer](std::int32_t id) {
+            return tokenizer.token(id) ? tokenizer.decode({&id, 1}, false) : std::string();
+        };
+        return result;
     }
-    return input;
-}
-
-std::vector<std::vector<std::int32_t>> cut(const std::vector<std::int32_t>& ids, const inspect::Windows& windows) {
-    const std::size_t length = std::min(windows.length, ids.size());
-    std::vector<std::vector<std::int32_t>> result;
-    for (std::size_t begin = 0; begin + length <= ids.size() && result.size() < windows.most; begin += length) {
-        const auto from = ids.begin() + static_cast<std::ptrdiff_t>(begin);
-        result.emplace_back(from, from + static_cast<std::ptrdiff_t>(length));
+    const bool one_window = !flags.input.embeddings.empty();
+    const std::size_t most = one_window ? windows.length : windows.length * windows.most;
+    const ModelInput given = read_input(where_inspect, flags.input, folder, model, most);
+    const std::size_t length = std::min(windows.length, given.tokens());
+    result.batch = model::Batch(std::max<std::size_t>(1, given.tokens() / std::max<std::size_t>(1, length)), length);
+    result.input = given.input.first(result.batch.rows());
+    if (given.tokenizer) {
+        result.spelling = [given](std::int32_t id) { return given.text_of(id); };
     }
     return result;
-}
-
-Input read_input(const InspectFlags& flags, const std::filesystem::path& folder,
-                 const model::Architecture& architecture) {
-    const inspect::Windows windows = inspect::windows_for(flags.settings, architecture);
-    if (!flags.ids.empty() && !flags.text.empty()) {
-        throw Error(ErrorKind::usage, where_inspect, "--ids and --text together", "one of them");
-    }
-    if (!flags.ids.empty()) {
-        return joined(cut(ids_of(where_inspect, flags.ids), windows));
-    }
-    const std::filesystem::path file = flags.text.empty() ? model::builtin_text() : std::filesystem::path(flags.text);
-    const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
-    const auto encoded =
-        tokenizer.encode_windows(windows.length, windows.most, read_text_file(file, largest_inspected_text));
-    if (encoded.front().empty()) {
-        throw Error(ErrorKind::input, where_inspect, fmt::format("no tokens in {}", flyball::quoted(file.string())),
-                    "a text that is not empty");
-    }
-    Input input = joined(encoded);
-    input.spelling = [tokenizer](std::int32_t id) { return tokenizer.decode({&id, 1}, false); };
-    return input;
 }
 
 void check_inspect_memory(const model::Model<float>& model, const model::Batch& batch,
@@ -102,11 +92,8 @@ void check_inspect_memory(const model::Model<float>& model, const model::Batch& 
 
 std::vector<ConfigEntry> inspect_configuration(const InspectFlags& flags) {
     std::vector<ConfigEntry> entries = {{"inspect.model", flags.chosen(), ""}};
-    if (!flags.text.empty()) {
-        entries.push_back({"inspect.text", {flags.text}, ""});
-    }
-    if (!flags.ids.empty()) {
-        entries.push_back({"inspect.ids", {flags.ids}, ""});
+    for (ConfigEntry& entry : flags.input.configuration("inspect")) {
+        entries.push_back(std::move(entry));
     }
     add_configuration("inspect", inspect::setting_fields(), flags.settings, entries);
     return entries;
@@ -116,14 +103,14 @@ Inspected inspect_one(const std::string& name, const InspectFlags& flags, Json& 
     const std::filesystem::path path = model::locate(name);
     const model::Model<float> model = model::load_model(path);
     print_notes(name, model);
-    const Input input = read_input(flags, path, model.architecture());
+    const InspectInput input = windows_of(flags, path, model);
     check_inspect_memory(model, input.batch, flags.settings);
     ShareProgress progress("inspect " + name);
     inspect::Watch watch;
     watch.stop = &interrupted();
     watch.progress = [&](double share) { progress.at(share); };
     Inspected result{name, model.program().text(),
-                     inspect::inspect(model, input.batch, input.ids, flags.settings, watch), input.spelling};
+                     inspect::inspect(model, input.batch, input.input, flags.settings, watch), input.spelling};
     progress.finish();
     if (result.report.first_not_finite < result.report.layers.size()) {
         warn_not_finite(name, model);
@@ -159,6 +146,7 @@ void write_inspection(record::Folder& folder, const Json& document, const std::v
 }
 
 ExitCode run_inspect(const InspectFlags& flags, const Common& common) {
+    flags.input.check(where_inspect, true);
     const record::FolderUse use = flags.folder.use("inspect");
     std::unique_ptr<record::Folder> folder;
     if (flags.folder.out) {
@@ -228,12 +216,7 @@ Command inspect_command() {
         add_names(app, "MODEL...,--model", flags->models,
                   "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
                   "builtin:NAME; several are compared (default: builtin:peri-ln)");
-        add_option(app, "--text", flags->text,
-                   "the file with the text, for the model's own tokenizer (default: the one that comes with the "
-                   "builtin models)")
-            .type_name("FILE");
-        add_option(app, "--ids", flags->ids, "instead of a text: token ids with commas between them, or @FILE")
-            .type_name("LIST");
+        flags->input.declare(app, "the text that comes with the builtin models");
         declare_settings(app, inspect::setting_fields(), std::shared_ptr<inspect::Settings>(flags, &flags->settings));
         flags->folder.declare(app, "inspect.json, tables of blocks and heads, and figures");
         return [flags](const Common& common) { return run_inspect(*flags, common); };

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
 #include "cli/limits_output.hpp"
+#include "cli/model_input.hpp"
 #include "cli/model_notes.hpp"
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
@@ -18,47 +19,20 @@
 #include "model/builtin.hpp"
 #include "model/locate.hpp"
 #include "model/recorder.hpp"
-#include "tokenizer/tokenizer.hpp"
 
 namespace flyball::cli {
 
 namespace {
 
 constexpr std::string_view where_limits = "cli.limits";
-constexpr std::size_t largest_limits_text = std::size_t{1} << 30U;
 constexpr std::size_t largest_document = std::size_t{1} << 30U;
 
 struct LimitsFlags {
     std::string model = "builtin:pre-ln";
-    std::string text;
-    std::string ids;
+    InputFlags input;
     FolderFlags folder;
     limits::Settings settings;
 };
-
-struct Text {
-    std::vector<std::int32_t> ids;
-    std::vector<std::string> words;  // the tokens as the tokenizer spells them
-};
-
-Text read_text(const LimitsFlags& flags, const std::filesystem::path& folder, std::size_t most) {
-    if (!flags.ids.empty() && !flags.text.empty()) {
-        throw Error(ErrorKind::usage, where_limits, "--ids and --text together", "one of them");
-    }
-    Text text;
-    if (!flags.ids.empty()) {
-        text.ids = ids_of(where_limits, flags.ids);
-        text.ids.resize(std::min(text.ids.size(), most));
-        return text;
-    }
-    const std::filesystem::path file = flags.text.empty() ? model::builtin_text() : std::filesystem::path(flags.text);
-    const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
-    text.ids = tokenizer.encode_at_most(most, read_text_file(file, largest_limits_text));
-    for (const std::int32_t id : text.ids) {
-        text.words.push_back(tokenizer.decode({&id, 1}, false));
-    }
-    return text;
-}
 
 void check_limits_memory(const model::Architecture& architecture, std::size_t tokens,
                          const limits::Settings& settings) {
@@ -74,24 +48,20 @@ void check_limits_memory(const model::Architecture& architecture, std::size_t to
 
 std::vector<ConfigEntry> limits_configuration(const LimitsFlags& flags) {
     std::vector<ConfigEntry> entries = {{"limits.model", {flags.model}, ""}};
-    if (!flags.text.empty()) {
-        entries.push_back({"limits.text", {flags.text}, ""});
-    }
-    if (!flags.ids.empty()) {
-        entries.push_back({"limits.ids", {flags.ids}, ""});
+    for (ConfigEntry& entry : flags.input.configuration("limits")) {
+        entries.push_back(std::move(entry));
     }
     add_configuration("limits", limits::setting_fields(), flags.settings, entries);
     return entries;
 }
 
 std::vector<limits::Result> run_analysis(const LimitsFlags& flags, const model::Model<float>& model,
-                                         const std::vector<std::int32_t>& ids,
-                                         const std::vector<std::size_t>& lengths) {
+                                         const model::Input& input, const std::vector<std::size_t>& lengths) {
     ShareProgress progress("limits");
     limits::Watch watch;
     watch.stop = &interrupted();
     watch.progress = [&](double share) { progress.at(share); };
-    std::vector<limits::Result> results = limits::analyse(model, ids, flags.settings, lengths, watch);
+    std::vector<limits::Result> results = limits::analyse(model, input, flags.settings, lengths, watch);
     progress.finish();
     return results;
 }
@@ -114,10 +84,11 @@ void write_limits(record::Folder& folder, const LimitsFlags& flags, const Json& 
     folder.finish(record::provenance(flags.settings.seed), files);
 }
 
-ExitCode show_row(const LimitsFlags& flags, const Common& common, const model::Model<float>& model, const Text& text) {
-    Json row = limits::row_document(model, text.ids, flags.settings);
+ExitCode show_row(const LimitsFlags& flags, const Common& common, const model::Model<float>& model,
+                  const ModelInput& given) {
+    Json row = limits::row_document(model, given.input, flags.settings);
     row["model"] = model::document(flags.model, model);
-    print_out(common.json ? dump_json(row, 2) + "\n" : limits_row_text(row, text.words));
+    print_out(common.json ? dump_json(row, 2) + "\n" : limits_row_text(row, given.texts()));
     return ExitCode::done;
 }
 
@@ -130,20 +101,22 @@ std::string about_text(const LimitsFlags& flags, const model::Model<float>& mode
 
 ExitCode run(LimitsFlags& flags, const Common& common) {
     limits::check(flags.settings);
+    flags.input.check(where_limits, true);
     const record::FolderUse use = flags.folder.use("limits");
     const std::filesystem::path path = model::locate(flags.model);
     const model::Model<float> model = model::load_model(path);
     print_notes(flags.model, model);
     const model::Architecture& architecture = model.architecture();
-    const Text text = read_text(flags, path, limits::tokens_wanted(flags.settings, architecture));
-    const limits::Lengths lengths = limits::lengths_for(flags.settings, architecture, text.ids.size());
-    check_limits_memory(architecture, text.ids.size(), flags.settings);
+    const ModelInput given = read_input(where_limits, flags.input, path, model,
+                                        limits::tokens_wanted(flags.settings, architecture), model::builtin_text());
+    const limits::Lengths lengths = limits::lengths_for(flags.settings, architecture, given.tokens());
+    check_limits_memory(architecture, given.tokens(), flags.settings);
     if (flags.settings.row) {
         if (flags.folder.out) {
             throw Error(ErrorKind::usage, where_limits, "--out with --row", "one of them",
                         "--json prints all of a row");
         }
-        return show_row(flags, common, model, text);
+        return show_row(flags, common, model, given);
     }
     std::unique_ptr<record::Folder> folder;
     if (flags.folder.out) {
@@ -165,7 +138,7 @@ ExitCode run(LimitsFlags& flags, const Common& common) {
     catch_interrupts();
     std::vector<limits::Result> results;
     try {
-        results = run_analysis(flags, model, text.ids, lengths.lengths);
+        results = run_analysis(flags, model, given.input, lengths.lengths);
     } catch (const Stopped&) {
         print_error(
             folder ? fmt::format("flyball: interrupted; begin again with: {}\n", flags.folder.resume_command("limits"))
@@ -209,12 +182,7 @@ Command limits_command() {
                    "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
                    "builtin:NAME")
             .capture_default_str();
-        add_option(app, "--text", flags->text,
-                   "the file with the text, for the model's own tokenizer (default: the one that comes with the "
-                   "builtin models)")
-            .type_name("FILE");
-        add_option(app, "--ids", flags->ids, "instead of a text: token ids with commas between them, or @FILE")
-            .type_name("LIST");
+        flags->input.declare(app, "the one that comes with the builtin models");
         declare_settings(app, limits::setting_fields(), std::shared_ptr<limits::Settings>(flags, &flags->settings));
         flags->folder.declare(app, "limits.json, tables of heads and figures");
         return [flags](const Common& common) { return run(*flags, common); };

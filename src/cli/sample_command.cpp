@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/model_input.hpp"
 #include "cli/model_notes.hpp"
 #include "cli/terminal.hpp"
 #include "core/json.hpp"
@@ -33,16 +34,6 @@ struct SampleFlags {
     std::string temperature = "1";
     model::SampleSettings settings;
 };
-
-std::optional<tokenizer::Tokenizer> tokenizer_in(const std::filesystem::path& folder) {
-    std::error_code ignored;
-    for (const char* file : {"tokenizer.json", "vocab.json", "vocab.txt"}) {
-        if (std::filesystem::exists(folder / file, ignored)) {
-            return tokenizer::Tokenizer::load(folder);
-        }
-    }
-    return std::nullopt;
-}
 
 // The prompt's ids with what the tokenizer puts in front of a text, such as <s>, and without what it puts behind: the
 // text goes on there.

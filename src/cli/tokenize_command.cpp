@@ -6,18 +6,15 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/model_input.hpp"
 #include "cli/terminal.hpp"
-#include "core/file.hpp"
 #include "core/json.hpp"
-#include "core/utf8.hpp"
 #include "model/locate.hpp"
 #include "tokenizer/document.hpp"
 
 namespace flyball::cli {
 
 namespace {
-
-constexpr std::size_t largest_text = std::size_t{2} << 30;
 
 struct TokenizeFlags {
     std::string model;
@@ -50,12 +47,7 @@ ExitCode run(const TokenizeFlags& flags, const Common& common) {
                     "one of --text FILE and --string TEXT");
     }
     const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(model::locate(flags.model));
-    std::string text = flags.has_text ? flags.text : read_text_file(flags.file, largest_text);
-    if (!is_utf8(text)) {
-        std::size_t replaced = 0;
-        text = repaired_utf8(text, &replaced);
-        print_error(fmt::format("flyball: note: the text is not UTF-8 in {} places, read as U+FFFD\n", replaced));
-    }
+    const std::string text = flags.has_text ? repaired_text(flags.text) : read_given_text(flags.file);
     const std::vector<std::int32_t> ids = tokenizer.encode(text, !flags.no_special);
     if (common.json) {
         print_out(dump_json(tokenizer::document(tokenizer, ids, flags.tokens)) + "\n");
@@ -80,13 +72,14 @@ Command tokenize_command() {
     command.summary = "show the token ids a model's tokenizer gives a text";
     command.example =
         "flyball tokenize openai-community/gpt2 --string 'Hello world' --tokens\n"
-        "  flyball tokenize path/to/model --text book.txt --json";
+        "  flyball tokenize path/to/model --text book.txt --json\n"
+        "  gunzip -c book.txt.gz | flyball tokenize path/to/model --text -";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<TokenizeFlags>();
         add_option(app, "MODEL", flags->model,
                    "a folder with tokenizer.json, an id in the local Hugging Face cache, or builtin:NAME")
             .required();
-        add_option(app, "--text", flags->file, "the file with the text").type_name("FILE");
+        add_option(app, "--text", flags->file, "the file with the text; - is the standard input").type_name("FILE");
         const Flag text = add_option(app, "--string", flags->text, "the text itself").type_name("TEXT");
         add_flag(app, "--tokens", flags->tokens, "show each token's text as the vocabulary spells it");
         add_flag(app, "--no-special", flags->no_special, "without the tokens put around a text, such as [CLS]");

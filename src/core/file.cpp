@@ -148,6 +148,15 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     bytes_ = {static_cast<const std::byte*>(start), size};
 }
 
+void MappedFile::let_go(std::span<const std::byte> part) const noexcept {
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
+    if (begin < end) {
+        static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+    }
+}
+
 MappedFile::~MappedFile() {
     if (!bytes_.empty()) {
         ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
@@ -173,6 +182,10 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t max_by
     }
     // The size is a hint only: it is 0 for pipes, and the file may grow while we read.
     return read_all(file.get(), static_cast<std::size_t>(std::max<off_t>(0, status.st_size)), max_bytes, where, path);
+}
+
+std::string read_standard_input(std::size_t max_bytes) {
+    return read_all(STDIN_FILENO, 0, max_bytes, "core.read_standard_input", "standard input");
 }
 
 std::string read_regular_file(const std::filesystem::path& path, std::size_t max_bytes) {

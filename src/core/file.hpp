@@ -28,12 +28,19 @@ class MappedFile {
 
     std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
+    // Whole pages inside `part` of the bytes no longer count as memory of this process. The bytes stay readable:
+    // whoever reads them again gets them from the file. A failure is ignored: it costs memory, not correctness.
+    void let_go(std::span<const std::byte> part) const noexcept;
+
   private:
     std::span<const std::byte> bytes_;
 };
 
 // The whole contents; pipes and devices work too. More than max_bytes is an Error.
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// The same of the standard input, to its end.
+std::string read_standard_input(std::size_t max_bytes);
 
 // The same for files found in a folder that somebody else filled: whatever is no regular file, such as a named pipe
 // that nobody writes to, is an Error at once instead of a wait.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -93,6 +94,14 @@ void convert(const TensorInfo& tensor, std::span<Real> out) {
     }
 }
 
+void check_size(const TensorInfo& tensor, std::string_view name, const std::string& what, std::size_t expected) {
+    if (tensor.elements() != expected) {
+        throw Error(ErrorKind::input, where_read,
+                    fmt::format("{} elements of tensor {} in {}", tensor.elements(), flyball::quoted(name), what),
+                    fmt::format("{}", expected));
+    }
+}
+
 }  // namespace
 
 const char* name(Dtype dtype) noexcept {
@@ -101,6 +110,10 @@ const char* name(Dtype dtype) noexcept {
 
 std::size_t size_of(Dtype dtype) noexcept {
     return dtypes[static_cast<std::size_t>(dtype)].size;
+}
+
+bool is_floating(Dtype dtype) noexcept {
+    return dtype == Dtype::f64 || dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
 std::optional<Dtype> parse_dtype(std::string_view text) {
@@ -180,12 +193,35 @@ const TensorInfo& SafeTensors::info(std::string_view name) const {
 template <class Real>
 void SafeTensors::copy_to(std::string_view name, std::span<Real> out) const {
     const TensorInfo& tensor = info(name);
-    if (tensor.elements() != out.size()) {
-        throw Error(ErrorKind::input, where_read,
-                    fmt::format("{} elements of tensor {} in {}", tensor.elements(), flyball::quoted(name), what_),
-                    fmt::format("{}", out.size()));
-    }
+    check_size(tensor, name, what_, out.size());
     convert(tensor, out);
+}
+
+template <class Real>
+void SafeTensors::take_to(std::string_view name, std::span<Real> out) const {
+    const TensorInfo& tensor = info(name);
+    check_size(tensor, name, what_, out.size());
+    constexpr std::size_t piece = std::size_t{1} << 21U;  // elements
+    const std::size_t width = size_of(tensor.dtype);
+    for (std::size_t begin = 0; begin < out.size(); begin += piece) {
+        const std::size_t count = std::min(piece, out.size() - begin);
+        const TensorInfo part{tensor.dtype, {count}, tensor.bytes.subspan(begin * width, count * width)};
+        convert(part, out.subspan(begin, count));
+        let_go_of(part.bytes);
+    }
+}
+
+void SafeTensors::let_go(std::string_view name) const {
+    let_go_of(info(name).bytes);
+}
+
+void SafeTensors::let_go_of(std::span<const std::byte> part) const noexcept {
+    for (const MappedFile& file : files_) {
+        const std::span<const std::byte> all = file.bytes();
+        if (part.data() >= all.data() && part.data() + part.size() <= all.data() + all.size()) {
+            file.let_go(part);
+        }
+    }
 }
 
 template <class Real>
@@ -199,5 +235,7 @@ template std::vector<float> SafeTensors::read(std::string_view) const;
 template std::vector<double> SafeTensors::read(std::string_view) const;
 template void SafeTensors::copy_to(std::string_view, std::span<float>) const;
 template void SafeTensors::copy_to(std::string_view, std::span<double>) const;
+template void SafeTensors::take_to(std::string_view, std::span<float>) const;
+template void SafeTensors::take_to(std::string_view, std::span<double>) const;
 
 }  // namespace flyball

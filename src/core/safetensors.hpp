@@ -26,6 +26,7 @@ enum class Dtype { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, bo
 
 const char* name(Dtype dtype) noexcept;  // as in the file: "F64", "BF16", "BOOL"
 std::size_t size_of(Dtype dtype) noexcept;
+bool is_floating(Dtype dtype) noexcept;
 
 struct TensorInfo {
     Dtype dtype = Dtype::f32;
@@ -61,7 +62,14 @@ class SafeTensors {
     template <class Real>
     void copy_to(std::string_view name, std::span<Real> out) const;
 
+    // The same for what is not looked at again: piece by piece, and the pages of the memory map behind each piece no
+    // longer count as memory of this process (MappedFile::let_go). Memory is that of `out` and a few megabytes.
+    template <class Real>
+    void take_to(std::string_view name, std::span<Real> out) const;
+    void let_go(std::string_view name) const;  // of a tensor that somebody has looked at
+
   private:
+    void let_go_of(std::span<const std::byte> part) const noexcept;
     static SafeTensors open_shards(const std::filesystem::path& folder, const std::filesystem::path& index);
 
     std::vector<MappedFile> files_;
@@ -74,6 +82,8 @@ extern template std::vector<float> SafeTensors::read(std::string_view) const;
 extern template std::vector<double> SafeTensors::read(std::string_view) const;
 extern template void SafeTensors::copy_to(std::string_view, std::span<float>) const;
 extern template void SafeTensors::copy_to(std::string_view, std::span<double>) const;
+extern template void SafeTensors::take_to(std::string_view, std::span<float>) const;
+extern template void SafeTensors::take_to(std::string_view, std::span<double>) const;
 
 // A tensor to write; the bytes are borrowed.
 struct TensorToWrite {

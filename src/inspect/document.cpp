@@ -56,12 +56,13 @@ Json heads_json(const Report& report) {
 Json massive_json(const Report& report, const Spelling& spelling) {
     Json list = Json::array();
     for (const MassiveActivation& one : report.massive) {
-        const std::int32_t id = report.ids[one.sequence * report.tokens + one.token];
+        const bool has_id = !report.ids.empty();
+        const std::int32_t id = has_id ? report.ids[one.sequence * report.tokens + one.token] : 0;
         list.push_back({{"layer", one.layer},
                         {"sequence", one.sequence},
                         {"token", one.token},
-                        {"id", id},
-                        {"text", spelling ? Json(spelling(id)) : Json()},
+                        {"id", has_id ? Json(id) : Json()},
+                        {"text", has_id && spelling ? Json(spelling(id)) : Json()},
                         {"channel", one.channel},
                         {"value", one.value},
                         {"times_median", std::fabs(one.value) / report.layers[one.layer].median_abs}});

@@ -115,7 +115,7 @@ measure::Growth growth_of(const std::vector<LayerReport>& layers) {
 }
 
 // One pass that measures everything, with the way back where the settings want it.
-void measure_blocks(const model::Model<float>& model, model::Batch batch, std::span<const std::int32_t> ids,
+void measure_blocks(const model::Model<float>& model, model::Batch batch, const model::Input& input,
                     const std::vector<std::int32_t>& targets, bool gradient, Report& report) {
     const std::size_t dim = model.architecture().dim;
     model::BlockWatch blocks(model, batch, batch.sequences);
@@ -127,11 +127,11 @@ void measure_blocks(const model::Model<float>& model, model::Batch batch, std::s
         report.massive.insert(report.massive.end(), found.begin(), found.end());
     });
     model::Pass<float> pass(model, batch, gradient ? model::Keep::inputs : model::Keep::nothing);
-    pass.forward(ids, blocks.taps());
+    model::forward(pass, input, blocks.taps());
     if (gradient) {
         model::Parameters<float> unused(model.layout());
         report.loss = pass.loss_and_backward(targets, unused, 1, blocks.taps());
-    } else if (model.architecture().has_head) {
+    } else if (!targets.empty()) {
         report.loss = pass.loss(targets);
     }
     copy_moments(blocks.embedding().moments, batch, report.embedding);
@@ -144,12 +144,12 @@ void measure_blocks(const model::Model<float>& model, model::Batch batch, std::s
     report.first_not_finite = blocks.first_not_finite();
 }
 
-void measure_drops(const model::Model<float>& model, model::Batch batch, std::span<const std::int32_t> ids,
+void measure_drops(const model::Model<float>& model, model::Batch batch, const model::Input& input,
                    const std::vector<std::int32_t>& targets, Steps& steps, Report& report) {
     model::Pass<float> pass(model, batch);
     for (std::size_t l = 0; l < report.layers.size(); ++l) {
         pass.edit({{l, model::Edit::What::block}});
-        pass.forward(ids);
+        model::forward(pass, input, {});
         report.layers[l].drop = pass.loss(targets) - report.loss;
         steps.done(1);
     }
@@ -157,7 +157,7 @@ void measure_drops(const model::Model<float>& model, model::Batch batch, std::sp
 
 }  // namespace
 
-Report inspect(const model::Model<float>& model, model::Batch batch, std::span<const std::int32_t> ids,
+Report inspect(const model::Model<float>& model, model::Batch batch, const model::Input& input,
                const Settings& settings, const Watch& watch) {
     if (batch.tokens < 2) {
         throw Error(ErrorKind::input, "inspect.inspect", fmt::format("a text of {} token", batch.tokens),
@@ -165,7 +165,7 @@ Report inspect(const model::Model<float>& model, model::Batch batch, std::span<c
     }
     const StopOn stop(watch.stop);
     const model::Architecture& architecture = model.architecture();
-    const bool has_loss = architecture.has_head;
+    const bool has_loss = architecture.has_head && !input.has_rows();
     const bool gradient = settings.gradient && has_loss;
     const bool drop = settings.drop && has_loss;
     const bool lens = settings.lens && has_loss;
@@ -177,19 +177,20 @@ Report inspect(const model::Model<float>& model, model::Batch batch, std::span<c
     report.sequences = batch.sequences;
     report.tokens = batch.tokens;
     report.dim = architecture.dim;
-    report.ids.assign(ids.begin(), ids.end());
+    report.ids = input.ids;
     report.layers.resize(architecture.layers);
     report.bound = model::stream_bound(model, batch.tokens);
-    const std::vector<std::int32_t> targets = model::next_tokens(ids, batch.sequences);
-    measure_blocks(model, batch, ids, targets, gradient, report);
+    const std::vector<std::int32_t> targets =
+        has_loss ? model::next_tokens(input.ids, batch.sequences) : std::vector<std::int32_t>{};
+    measure_blocks(model, batch, input, targets, gradient, report);
     steps.done(first);
     add_gains(model, report);
     report.growth = growth_of(report.layers);
     if (drop) {
-        measure_drops(model, batch, ids, targets, steps, report);
+        measure_drops(model, batch, input, targets, steps, report);
     }
     if (lens) {
-        look_through_lens(model, batch, ids, targets, report);
+        look_through_lens(model, batch, input.ids, targets, report);
         steps.done(1 + layers / 2);
     }
     return report;

@@ -11,12 +11,11 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <functional>
-#include <span>
 
 #include "inspect/report.hpp"
 #include "inspect/settings.hpp"
+#include "model/input.hpp"
 #include "model/model.hpp"
 
 namespace flyball::inspect {
@@ -26,9 +25,9 @@ struct Watch {
     const std::atomic<bool>* stop = nullptr;  // flyball::Stopped is thrown when it is set
 };
 
-// ids: [sequences, tokens], at least two tokens each (otherwise Error(input)). A model without a head has no loss, no
-// gradient, no drop and no lens: all NaN.
-Report inspect(const model::Model<float>& model, model::Batch batch, std::span<const std::int32_t> ids,
+// The input has the tokens of all sequences, one after another, at least two each (otherwise Error(input)). A model
+// without a head has no loss, no gradient, no drop and no lens: all NaN.
+Report inspect(const model::Model<float>& model, model::Batch batch, const model::Input& input,
                const Settings& settings, const Watch& watch = {});
 
 // Bytes beside the model's parameters.

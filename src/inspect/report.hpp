@@ -87,7 +87,7 @@ struct Report {
     std::size_t sequences = 0;
     std::size_t tokens = 0;  // of each sequence
     std::size_t dim = 0;
-    std::vector<std::int32_t> ids;  // [sequences, tokens]
+    std::vector<std::int32_t> ids;  // [sequences, tokens]; none where rows were given
     double loss = not_measured;
     LayerReport embedding;  // stream_fields() alone
     std::vector<LayerReport> layers;

@@ -211,7 +211,9 @@ std::string massive_sentence(const Report& report, const Spelling& spelling) {
             blocks.push_back(each.layer);
         }
     }
-    const std::string word = spelling ? spelling(report.ids[one.sequence * report.tokens + one.token]) : std::string();
+    const std::string word = spelling && !report.ids.empty()
+                                 ? spelling(report.ids[one.sequence * report.tokens + one.token])
+                                 : std::string();
     return fmt::format(
         "Massive activations after block{} {}: the largest is {} in channel {} at token {}{}, {:.0f} "
         "times the median entry.",

@@ -28,12 +28,12 @@ std::size_t padded(std::size_t count) {
 // One text of one length through the model.
 class PassAnalysis {
   public:
-    PassAnalysis(const model::Model<float>& model, std::span<const std::int32_t> ids, const Plan& plan, Vectors vectors,
+    PassAnalysis(const model::Model<float>& model, const model::Input& input, const Plan& plan, Vectors vectors,
                  const std::vector<Normaliser>& normalisers)
         : architecture_(model.architecture()),
           plan_(plan),
           normalisers_(normalisers),
-          source_(model, ids, vectors, plan.include_masked) {
+          source_(model, input, vectors, plan.include_masked) {
         for (std::size_t layer = 0; layer < architecture_.layers; ++layer) {
             for (std::size_t head = 0; head < architecture_.heads; ++head) {
                 for (const Normaliser& normaliser : normalisers) {
@@ -51,7 +51,7 @@ class PassAnalysis {
         coverage_.resize(normalisers.size());
     }
 
-    void run(model::Pass<float>& pass, std::span<const std::int32_t> ids, const Watch& watch) {
+    void run(model::Pass<float>& pass, const model::Input& input, const Watch& watch) {
         model::Taps<float> taps;
         source_.listen(taps);
         taps.add("blocks.*.attn.scores", [&](const View& view) {
@@ -60,7 +60,7 @@ class PassAnalysis {
             tell(view, watch);
         });
         taps.add("blocks.*.attn.out", [this](const View& view) { end_layer(view.layer); });
-        pass.forward(ids, taps);
+        model::forward(pass, input, taps);
     }
 
     HeadSums& sums(std::size_t layer, std::size_t head, std::size_t normaliser) {
@@ -254,8 +254,8 @@ double memory_estimate(const model::Architecture& a, std::size_t tokens, const S
     return grams * gram + sums + blocks + directions + model::memory_estimate(a, tokens, model::Keep::nothing);
 }
 
-std::vector<Result> analyse(const model::Model<float>& model, std::span<const std::int32_t> ids,
-                            const Settings& settings, const std::vector<std::size_t>& lengths, const Watch& watch) {
+std::vector<Result> analyse(const model::Model<float>& model, const model::Input& input, const Settings& settings,
+                            const std::vector<std::size_t>& lengths, const Watch& watch) {
     const model::Architecture& a = model.architecture();
     const StopOn stop(watch.stop);
     std::vector<Normaliser> normalisers = settings.attention;
@@ -279,7 +279,7 @@ std::vector<Result> analyse(const model::Model<float>& model, std::span<const st
     std::vector<OverHeads> over(normalisers.size());
     for (const std::vector<std::size_t>& own : passes) {
         const Plan plan = plan_of(settings, own, &own == &passes.back());
-        const auto first = ids.subspan(0, own.back());
+        const model::Input first = input.first(own.back());
         PassAnalysis analysis(model, first, plan, settings.vectors, normalisers);
         model::Pass<float> pass(model, own.back());
         const double share = std::pow(static_cast<double>(own.back()), 3) / all;

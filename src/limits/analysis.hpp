@@ -8,16 +8,14 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "limits/gram.hpp"
 #include "limits/result.hpp"
 #include "limits/settings.hpp"
-#include "model/model.hpp"
+#include "model/input.hpp"
 
 namespace flyball::limits {
 
@@ -27,8 +25,8 @@ struct Watch {
 };
 
 // One result for each of settings.attention, or for the model's own. `lengths` as lengths_for gave them.
-std::vector<Result> analyse(const model::Model<float>& model, std::span<const std::int32_t> ids,
-                            const Settings& settings, const std::vector<std::size_t>& lengths, const Watch& watch = {});
+std::vector<Result> analyse(const model::Model<float>& model, const model::Input& input, const Settings& settings,
+                            const std::vector<std::size_t>& lengths, const Watch& watch = {});
 
 // Bytes beside the model's parameters.
 double memory_estimate(const model::Architecture& architecture, std::size_t tokens, const Settings& settings);

@@ -44,12 +44,12 @@ void check_place(const model::Architecture& a, const Settings& settings, std::si
     }
 }
 
-Taken take(const model::Model<float>& model, std::span<const std::int32_t> ids, const Settings& settings) {
+Taken take(const model::Model<float>& model, const model::Input& input, const Settings& settings) {
     const model::Architecture& a = model.architecture();
     const std::size_t layer = settings.head->first;
     const std::size_t head = settings.head->second;
-    const Seen seen = seen_by(a, layer, *settings.row, ids.size());
-    VectorSource source(model, ids, settings.vectors, settings.include_masked);
+    const Seen seen = seen_by(a, layer, *settings.row, input.tokens());
+    VectorSource source(model, input, settings.vectors, settings.include_masked);
     Taken taken;
     model::Taps<float> taps;
     source.listen(taps);
@@ -65,8 +65,8 @@ Taken take(const model::Model<float>& model, std::span<const std::int32_t> ids, 
         taken.gram = source.gram(layer, head);
         taken.least = source.least(layer, head)[row];
     });
-    model::Pass<float> pass(model, ids.size());
-    pass.forward(ids, taps);
+    model::Pass<float> pass(model, input.tokens());
+    model::forward(pass, input, taps);
     return taken;
 }
 
@@ -156,15 +156,15 @@ Json sensitivities(const Normaliser& normaliser, const std::vector<double>& logi
 
 }  // namespace
 
-Json row_document(const model::Model<float>& model, std::span<const std::int32_t> ids, const Settings& settings) {
+Json row_document(const model::Model<float>& model, const model::Input& given, const Settings& settings) {
     const model::Architecture& a = model.architecture();
-    check_place(a, settings, ids.size());
+    check_place(a, settings, given.tokens());
     const std::size_t layer = settings.head->first;
     const std::size_t head = settings.head->second;
     const Normaliser normaliser =
         settings.attention.empty() ? Normaliser::of(a.attention_kind) : settings.attention.front();
-    const Seen seen = seen_by(a, layer, *settings.row, ids.size());
-    const Taken taken = take(model, ids, settings);
+    const Seen seen = seen_by(a, layer, *settings.row, given.tokens());
+    const Taken taken = take(model, given, settings);
     const double temperature = normaliser.temperature(1 / a.score_scale(layer));
     const std::vector<double> direction = direction_of(settings.seed, *settings.row, seen.count());
     const std::vector<double> weights = weights_at(normaliser, temperature, 0, taken.logits, direction);
@@ -177,7 +177,7 @@ Json row_document(const model::Model<float>& model, std::span<const std::int32_t
     RowInput input{&taken.gram, seen, weights.data(), along.data()};
     WithMasked masked;
     if (settings.include_masked) {
-        masked.assign(input, ids.size());
+        masked.assign(input, given.tokens());
         input = masked.row;
     }
     RowWalk walk;

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "limits/analysis.hpp"
+#include "model/model_rows.hpp"
 
 namespace flyball::limits {
 
@@ -16,21 +17,22 @@ std::uint64_t next_source() {
 
 }  // namespace
 
-VectorSource::VectorSource(const model::Model<float>& model, std::span<const std::int32_t> ids, Vectors vectors,
-                           bool all_keys)
+VectorSource::VectorSource(const model::Model<float>& model, const model::Input& input, Vectors vectors, bool all_keys)
     : architecture_(model.architecture()),
-      tokens_(ids.size()),
+      tokens_(input.tokens()),
       vectors_(vectors),
       all_keys_(all_keys),
       source_(next_source()) {
     if (vectors_ != Vectors::embedding) {
         return;
     }
+    model::check_ids(architecture_, input.ids);  // the pass looks at them later
     const std::size_t dim = architecture_.dim;
     const float* const table = model.at(model.layout().tokens);
-    std::vector<float> x(tokens_ * dim);
-    for (std::size_t t = 0; t < tokens_; ++t) {
-        std::copy_n(table + static_cast<std::size_t>(ids[t]) * dim, dim, x.data() + t * dim);
+    std::vector<float> x = input.rows;  // or, of tokens, their rows of the table
+    x.resize(tokens_ * dim);
+    for (std::size_t t = 0; t < input.ids.size(); ++t) {
+        std::copy_n(table + static_cast<std::size_t>(input.ids[t]) * dim, dim, x.data() + t * dim);
     }
     shared_.gram.assign(x.data(), tokens_, dim, dim);
 }

@@ -3,20 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "limits/gram.hpp"
 #include "limits/settings.hpp"
-#include "model/model.hpp"
-#include "model/taps.hpp"
+#include "model/input.hpp"
 
 namespace flyball::limits {
 
 class VectorSource {
   public:
     // `all_keys`: every key counts in every row, seen or not.
-    VectorSource(const model::Model<float>& model, std::span<const std::int32_t> ids, Vectors vectors, bool all_keys);
+    VectorSource(const model::Model<float>& model, const model::Input& input, Vectors vectors, bool all_keys);
 
     // Before the pass; `taps` must not outlive this.
     void listen(model::Taps<float>& taps);

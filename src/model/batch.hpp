@@ -13,6 +13,8 @@ struct Batch {
 
     std::size_t sequences = 1;
     std::size_t tokens = 0;  // of each sequence
+    // May be longer than what the model was trained for, where its positions are no table that ends (check_length).
+    bool allow_long = false;
 
     std::size_t rows() const { return sequences * tokens; }
     std::size_t position(std::size_t row) const { return row % tokens; }

@@ -26,10 +26,6 @@ std::string older_spelling(std::string_view name) {
     return std::string(name);
 }
 
-bool is_floating(Dtype dtype) {
-    return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16 || dtype == Dtype::f64;
-}
-
 // Tensor names with or without one of the family's prefixes, norms in the newer or the older spelling.
 class TensorNames {
   public:
@@ -84,10 +80,15 @@ bool has_other_head(const SafeTensors& tensors, const TensorNames& names) {
     }
     const TensorInfo& a = tensors.info(embedding);
     const TensorInfo& b = tensors.info(head);
-    if (a.shape != b.shape || a.dtype == b.dtype || !is_floating(a.dtype) || !is_floating(b.dtype)) {
-        return a.shape != b.shape || !std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
+    bool differ = a.shape != b.shape;
+    if (!differ && a.dtype != b.dtype && is_floating(a.dtype) && is_floating(b.dtype)) {
+        differ = tensors.read<float>(embedding) != tensors.read<float>(head);
+    } else if (!differ) {
+        differ = !std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
     }
-    return tensors.read<float>(embedding) != tensors.read<float>(head);
+    tensors.let_go(embedding);
+    tensors.let_go(head);
+    return differ;
 }
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
@@ -203,8 +204,9 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
         if (info.dtype == Dtype::f32 && address % alignof(float) == 0) {
             model.values_[i] = reinterpret_cast<const float*>(info.bytes.data());
         } else {
-            model.converted_.push_back(tensors->read<float>(full[i]));
-            model.values_[i] = model.converted_.back().data();
+            std::vector<float>& values = model.converted_.emplace_back(info.elements());
+            tensors->take_to(full[i], std::span<float>(values));
+            model.values_[i] = values.data();
         }
     }
     model.file_ = std::move(tensors);

@@ -55,10 +55,23 @@ double log_add(double a, double b) {
     return high == -std::numeric_limits<double>::infinity() ? high : high + std::log1p(std::exp(-std::fabs(a - b)));
 }
 
-// The loss alone: a tile of logits lives in one thread's cache until its part of each row's sum is known.
+double mean_of_targets(std::span<const std::int32_t> targets, const std::vector<double>& losses) {
+    double total = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        if (targets[i] != no_target) {
+            total += losses[i];
+            ++count;
+        }
+    }
+    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+}
+
+// Losses alone: a tile of logits lives in one thread's cache until its part of each row's sum is known. Rows without a
+// target cost nothing where a whole tile has none.
 template <class Real>
-double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vector<Real>& readout,
-                  std::span<const std::int32_t> targets, std::size_t count) {
+std::vector<double> tiled_losses(const Model<Real>& model, std::size_t tokens, const std::vector<Real>& readout,
+                                 std::span<const std::int32_t> targets) {
     const std::size_t dim = model.architecture().dim;
     const std::size_t vocab = model.architecture().vocab;
     const ScaledHead<Real> scaled(model);
@@ -70,11 +83,15 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t tiles = row_tiles * column_tiles;
     parallel_slots(tiles, tiles, [&](std::size_t slot, std::size_t, std::size_t) {
-        thread_local std::vector<Real> logits;
-        logits.resize(std::max(logits.size(), logit_rows * logit_columns));
         const std::size_t row = slot % row_tiles * logit_rows;
         const std::size_t column = slot / row_tiles * logit_columns;
         const std::size_t rows = std::min(logit_rows, tokens - row);
+        const auto of_rows = targets.subspan(row, rows);
+        if (std::all_of(of_rows.begin(), of_rows.end(), [](std::int32_t target) { return target == no_target; })) {
+            return;
+        }
+        thread_local std::vector<Real> logits;
+        logits.resize(std::max(logits.size(), logit_rows * logit_columns));
         const std::size_t columns = std::min(logit_columns, vocab - column);
         product<Real>(Transpose::no, Transpose::yes, rows, columns, dim, Real{1}, readout.data() + row * dim, dim,
                       head + column * dim, dim, {}, logits.data(), columns);
@@ -87,7 +104,7 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
             }
         }
     });
-    double total = 0;
+    std::vector<double> losses(tokens, std::numeric_limits<double>::quiet_NaN());
     for (std::size_t i = 0; i < tokens; ++i) {
         if (targets[i] == no_target) {
             continue;
@@ -96,9 +113,9 @@ double tiled_loss(const Model<Real>& model, std::size_t tokens, const std::vecto
         for (std::size_t j = 1; j < column_tiles; ++j) {
             sum = log_add(sum, partial[i * column_tiles + j]);
         }
-        total += sum - at_target[i];
+        losses[i] = sum - at_target[i];
     }
-    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+    return losses;
 }
 
 }  // namespace
@@ -111,18 +128,29 @@ double Pass<Real>::loss(std::span<const std::int32_t> targets, const Taps<Real>&
 template <class Real>
 double Pass<Real>::loss_of(const std::vector<Real>& readout, std::span<const std::int32_t> targets,
                            const Taps<Real>& taps) const {
+    return mean_of_targets(targets, losses_of(readout, targets, taps));
+}
+
+template <class Real>
+std::vector<double> Pass<Real>::losses(std::span<const std::int32_t> targets, const Taps<Real>& taps) const {
+    return losses_of(readout_, targets, taps);
+}
+
+template <class Real>
+std::vector<double> Pass<Real>::losses_of(const std::vector<Real>& readout, std::span<const std::int32_t> targets,
+                                          const Taps<Real>& taps) const {
     check_head(architecture_);
     const std::size_t vocab = architecture_.vocab;
     const std::size_t dim = architecture_.dim;
-    const std::size_t count = check_targets(targets, rows_, vocab);
+    check_targets(targets, rows_, vocab);
     if (!taps.wants(Site::logits)) {
-        return tiled_loss(model_, rows_, readout, targets, count);
+        return tiled_losses(model_, rows_, readout, targets);
     }
+    std::vector<double> losses(rows_, std::numeric_limits<double>::quiet_NaN());
     const LayerKernels<Real>& kernels = layer_kernels<Real>();
     const std::size_t block = std::min(rows_, rows_at_once(vocab));
     std::vector<Real> logits(block * vocab);
     const ScaledHead<Real> head(model_);
-    double total = 0;
     for (std::size_t row = 0; row < rows_; row += block) {
         const std::size_t rows = std::min(block, rows_ - row);
         tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout.data() + row * dim, dim,
@@ -137,11 +165,11 @@ double Pass<Real>::loss_of(const std::vector<Real>& readout, std::span<const std
             const std::int32_t target = targets[row + i];
             if (target != no_target) {
                 const Real* const values = logits.data() + i * vocab;
-                total += kernels.log_sum_exp(vocab, values) - static_cast<double>(values[target]);
+                losses[row + i] = kernels.log_sum_exp(vocab, values) - static_cast<double>(values[target]);
             }
         }
     }
-    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+    return losses;
 }
 
 template <class Real>
@@ -193,11 +221,7 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     }
     sums.finish();
     backward(grad_readout.data(), gradients, taps);
-    double total = 0;
-    for (const double loss : losses) {
-        total += loss;
-    }
-    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
+    return mean_of_targets(targets, losses);
 }
 
 template double Pass<float>::loss(std::span<const std::int32_t>, const Taps<float>&) const;
@@ -205,9 +229,11 @@ template double Pass<float>::loss_of(const std::vector<float>&, std::span<const 
                                      const Taps<float>&) const;
 template double Pass<double>::loss_of(const std::vector<double>&, std::span<const std::int32_t>,
                                       const Taps<double>&) const;
+template std::vector<double> Pass<float>::losses(std::span<const std::int32_t>, const Taps<float>&) const;
 template double Pass<float>::loss_and_backward(std::span<const std::int32_t>, Parameters<float>&, double,
                                                const Taps<float>&);
 template double Pass<double>::loss(std::span<const std::int32_t>, const Taps<double>&) const;
+template std::vector<double> Pass<double>::losses(std::span<const std::int32_t>, const Taps<double>&) const;
 template double Pass<double>::loss_and_backward(std::span<const std::int32_t>, Parameters<double>&, double,
                                                 const Taps<double>&);
 

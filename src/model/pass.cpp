@@ -13,16 +13,23 @@
 
 namespace flyball::model {
 
-void check_length(const Architecture& architecture, std::size_t tokens) {
-    const bool unlimited = architecture.rope.scaling == Rope::Scaling::dynamic;
-    if (tokens == 0 || (tokens > architecture.positions && !unlimited)) {
-        throw Error(
-            ErrorKind::input, "model.forward", fmt::format("{} tokens", tokens),
-            fmt::format("from 1 to {}, the positions of this {} model", architecture.positions, architecture.family),
-            tokens == 0
-                ? ""
-                : "shorten the input, for example with " + setting("length", std::to_string(architecture.positions)));
+void check_length(const Architecture& architecture, const Batch& batch) {
+    const std::size_t tokens = batch.tokens;
+    const bool unlimited =
+        architecture.rope.scaling == Rope::Scaling::dynamic || (batch.allow_long && !architecture.learned_positions);
+    if (tokens > 0 && (tokens <= architecture.positions || unlimited)) {
+        return;
     }
+    std::string hint;
+    if (tokens > 0) {
+        hint = "shorten the input, for example with " + setting("length", std::to_string(architecture.positions));
+        hint += architecture.learned_positions
+                    ? "; positions of this model are learned, and there are no more of them"
+                    : fmt::format("; {} of forward goes on beyond them", setting("allow-long"));
+    }
+    throw Error(
+        ErrorKind::input, "model.forward", fmt::format("{} tokens", tokens),
+        fmt::format("from 1 to {}, the positions of this {} model", architecture.positions, architecture.family), hint);
 }
 
 double memory_estimate(const Architecture& a, const Batch& batch, Keep keep) {
@@ -52,7 +59,7 @@ Pass<Real>::Pass(const Model<Real>& model, Batch batch, Keep keep)
       edits_(model.architecture().layers),
       blocks_(model.program(), scheme::SubLayers::attention_and_ffn, batch.rows(), model.architecture().dim),
       step_(model.program(), scheme::SubLayers::attention_and_ffn, batch.rows(), model.architecture().dim) {
-    check_length(architecture_, batch.tokens);
+    check_length(architecture_, batch);
     if (batch.sequences == 0) {
         throw Error(ErrorKind::input, "model.forward", "no sequences", "at least one");
     }
@@ -215,9 +222,26 @@ void Pass<Real>::forward(std::span<const std::int32_t> ids, const Taps<Real>& ta
     if (dropout_.share > 0) {
         embedding_mask().apply_all(x0.size(), x0.data(), x0.data());
     }
+    run(std::move(x0), taps);
+}
+
+template <class Real>
+void Pass<Real>::forward_rows(std::span<const Real> x0, const Taps<Real>& taps) {
+    if (x0.size() != rows_ * architecture_.dim) {
+        throw Error(ErrorKind::input, "model.forward", fmt::format("{} numbers in rows", x0.size()),
+                    fmt::format("{}, {} rows of {} channels", rows_ * architecture_.dim, rows_, architecture_.dim));
+    }
+    check_streams(taps);
+    ids_.clear();
+    run({x0.begin(), x0.end()}, taps);
+}
+
+// x0: [rows, dim], what the first block is given.
+template <class Real>
+void Pass<Real>::run(std::vector<Real> x0, const Taps<Real>& taps) {
     show(Site::embed, 0, x0.data(), taps);
     if (keep_ == Keep::nothing) {
-        state_ = scheme::State<Real>::start(model_.program(), rows_, dim, std::move(x0));
+        state_ = scheme::State<Real>::start(model_.program(), rows_, architecture_.dim, std::move(x0));
         run_blocks(taps);
     } else {
         embedding_ = std::move(x0);

@@ -41,8 +41,9 @@ enum class Keep {
 
 inline constexpr std::int32_t no_target = -1;
 
-// Throws Error(input) when the model has no positions for so many tokens.
-void check_length(const Architecture& architecture, std::size_t tokens);
+// Throws Error(input) when the model has no positions for so many tokens: more than it was trained for, unless the
+// batch allows that and the positions are rotary or none; of learned positions there are no more than the table has.
+void check_length(const Architecture& architecture, const Batch& batch);
 
 // Bytes that a pass needs beside the parameters and their gradient, in float and with the loss.
 double memory_estimate(const Architecture& architecture, const Batch& batch, Keep keep);
@@ -69,6 +70,11 @@ class Pass {
     // ids: [sequences, tokens], each below the vocabulary's size; otherwise Error(input).
     void forward(std::span<const std::int32_t> ids, const Taps<Real>& taps = {});
 
+    // The same from x0 itself, [rows, dim]: what the first block is given, in place of embeddings, positions, their
+    // norm and their dropout. backward() then shows embed.grad, the gradient of these rows, and adds nothing to the
+    // tables.
+    void forward_rows(std::span<const Real> x0, const Taps<Real>& taps = {});
+
     const std::vector<Real>& readout() const { return readout_; }  // [rows, dim]
 
     // Mean of -log p(target) over the rows that have one, of all sequences alike, in nats; NaN when none has. Sends
@@ -83,6 +89,9 @@ class Pass {
     // the last stream) while forward() runs, in a pass that keeps nothing. Norms use the statistics of these streams.
     void early_readout(std::vector<Real>& out);
 
+    // -log p(target) of each row, in nats; NaN for rows without a target. Sends `logits` to the taps.
+    std::vector<double> losses(std::span<const std::int32_t> targets, const Taps<Real>& taps = {}) const;
+
     // Adds the gradient of sum(readout * grad_readout) to `gradients`. After forward(), with Keep other than nothing.
     // Taps: blocks.L.grad and embed.grad.
     void backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps = {});
@@ -92,6 +101,8 @@ class Pass {
                              const Taps<Real>& taps = {});
 
   private:
+    std::vector<double> losses_of(const std::vector<Real>& readout, std::span<const std::int32_t> targets,
+                                  const Taps<Real>& taps) const;
     struct Tape;         // one block in reverse mode
     struct BlockEdits {  // of one block
         bool dropped = false;
@@ -109,6 +120,7 @@ class Pass {
             .from(std::uint64_t{dropout_.first_sequence} * batch_.tokens * architecture_.dim);
     }
     void embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradients) const;
+    void run(std::vector<Real> x0, const Taps<Real>& taps);
     void run_blocks(const Taps<Real>& taps);
     void record_blocks(const Taps<Real>& taps);
     void record(Tape& tape, std::size_t layer, const std::vector<Real*>& out, const Taps<Real>& taps);
@@ -128,7 +140,7 @@ class Pass {
     Batch batch_;
     std::size_t rows_;
     Keep keep_;
-    std::vector<std::int32_t> ids_;
+    std::vector<std::int32_t> ids_;  // none after forward_rows
     SubLayerRunner<Real> sub_layers_;
     Dropout dropout_;
     std::vector<BlockEdits> edits_;  // by block

@@ -141,6 +141,9 @@ void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients,
         }
     }
     show(Site::embed_grad, 0, grad_embedding.data(), taps);
+    if (ids_.empty()) {
+        return;  // x0 was given as it is: no table made it
+    }
     if (dropout_.share > 0) {
         embedding_mask().apply_all(numbers, grad_embedding.data(), grad_embedding.data());
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <sstream>
+#include <tuple>
 
 #include "core/json.hpp"
 #include "core/safetensors.hpp"
@@ -70,7 +72,9 @@ TEST(Forward, SavesWhatTorchComputes) {
             EXPECT_LE(worst, 1e-4F * size) << name << " " << tensor;
             ++compared;
         }
-        EXPECT_EQ(saved.names().size(), compared) << "nothing more and nothing less";
+        EXPECT_EQ(saved.read<double>("ids"), expected.read<double>("ids"));
+        EXPECT_EQ(saved.info("ids").dtype, Dtype::i64);
+        EXPECT_EQ(saved.names().size(), compared + 1) << "nothing more and nothing less";
         std::filesystem::remove(file);
         std::filesystem::remove(list);
     }
@@ -113,6 +117,174 @@ TEST(Forward, SavesScoresAndWhatBranchesAdd) {
     }
     EXPECT_GT(std::min(attn_size, ffn_size), 1e-3F) << "nothing was tested";
     std::filesystem::remove(file);
+}
+
+SafeTensors inside(const std::string& name) {
+    return SafeTensors::open(std::string(flyball::test::source_folder) + "/tests/model/inside/" + name +
+                             ".safetensors");
+}
+
+// -log softmax of torch's logits, aligned with the ids; NaN for the first.
+std::vector<double> torch_losses(const std::string& name) {
+    const SafeTensors expected = SafeTensors::open(golden(name) + "/expected.safetensors");
+    const std::vector<double> ids = expected.read<double>("ids");
+    const std::vector<double> logits = expected.read<double>("logits");
+    const std::size_t vocab = logits.size() / ids.size();
+    std::vector<double> losses = {NAN};
+    for (std::size_t i = 1; i < ids.size(); ++i) {
+        const double* const row = logits.data() + (i - 1) * vocab;
+        double sum = 0;
+        for (std::size_t v = 0; v < vocab; ++v) {
+            sum += std::exp(row[v]);
+        }
+        losses.push_back(std::log(sum) - row[static_cast<std::size_t>(ids[i])]);
+    }
+    return losses;
+}
+
+TEST(Forward, LossOfEachTokenAndTheLikeliestAreThoseOfTorch) {
+    const SafeTensors expected = inside("gpt2");
+    const std::vector<double> losses = torch_losses("gpt2");
+    const std::vector<double> top = expected.read<double>("top_ids");
+    const std::vector<double> log_p = expected.read<double>("top_log_probability");
+    const std::string file = temporary("top.safetensors");
+    const std::string base = "forward '" + golden("gpt2") + "' --ids " + ids_of("gpt2");
+    const Outcome outcome = run_program(base + " --top 5 --json --save '" + file + "' --what hidden.0");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json json = parse_json(outcome.out, "out");
+    const SafeTensors saved = SafeTensors::open(file);
+    EXPECT_EQ(saved.names(),
+              (std::vector<std::string>{"hidden.0", "ids", "token_loss", "top_ids", "top_log_probability"}));
+    EXPECT_EQ(saved.read<double>("top_ids"), top);
+    ASSERT_EQ(json.at("per_token").size(), losses.size());
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        const Json& one = json.at("per_token")[i];
+        EXPECT_EQ(one.at("id"), expected.read<double>("ids")[i]);
+        EXPECT_FALSE(one.contains("text")) << "there is no tokenizer";
+        const float in_file = saved.read<float>("token_loss")[i];
+        if (i == 0) {
+            EXPECT_TRUE(one.at("loss").is_null());
+            EXPECT_TRUE(one.at("expected").is_null());
+            EXPECT_TRUE(std::isnan(in_file));
+            continue;
+        }
+        EXPECT_NEAR(one.at("loss").get<double>(), losses[i], 1e-4) << i;
+        EXPECT_NEAR(static_cast<double>(in_file), losses[i], 1e-4) << i;
+        for (std::size_t k = 0; k < 5; ++k) {
+            const Json& candidate = one.at("expected")[k];
+            EXPECT_EQ(candidate.at("id"), top[(i - 1) * 5 + k]) << i << " " << k;
+            EXPECT_NEAR(candidate.at("log_probability").get<double>(), log_p[(i - 1) * 5 + k], 1e-4);
+            EXPECT_NEAR(saved.read<double>("top_log_probability")[i * 5 + k], log_p[i * 5 + k], 1e-4);
+        }
+    }
+    EXPECT_EQ(json.at("next")[4].at("id"), top[18 * 5 + 4]);
+    const Json plain = parse_json(run_program(base + " --per-token --json").out, "plain");
+    EXPECT_EQ(plain.at("per_token")[3].at("loss"), json.at("per_token")[3].at("loss"));
+    EXPECT_FALSE(plain.contains("next"));
+    EXPECT_FALSE(parse_json(run_program(base + " --json").out, "neither").contains("per_token"));
+    std::filesystem::remove(file);
+}
+
+TEST(Forward, TheTableOfTokensFitsEightyColumns) {
+    const Outcome outcome =
+        run_program("forward builtin:pre-ln --top 7 --string 'ROMEO:\nBut soft! \xc3\xa9 what light'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    std::istringstream lines(outcome.out);
+    std::size_t longest = 0;
+    std::size_t tokens = 0;
+    for (std::string line; std::getline(lines, line);) {
+        const auto marks = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) == 0x80; });
+        longest = std::max(longest, line.size() - static_cast<std::size_t>(marks));
+        tokens += line.find("  'R'  ") != std::string::npos ? 1U : 0U;
+    }
+    EXPECT_LE(longest, 80U) << outcome.out;
+    EXPECT_GT(longest, 60U) << outcome.out;
+    EXPECT_EQ(outcome.out.rfind("  place  token                     loss       p  expected there\n", 0), 0U)
+        << outcome.out;
+    EXPECT_NE(outcome.out.find("\n   next "), std::string::npos) << outcome.out;
+}
+
+TEST(Forward, SavesTheTextOfEachToken) {
+    const std::string file = temporary("texts.safetensors");
+    const Outcome outcome =
+        run_program("forward builtin:pre-ln --string 'To be, or' --what hidden.0 --save '" + file + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const SafeTensors saved = SafeTensors::open(file);
+    EXPECT_EQ(saved.info("token_texts").dtype, Dtype::u8);
+    const auto bytes = saved.info("token_texts").bytes;
+    const Json texts =
+        parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "the texts of the tokens");
+    std::string all;
+    for (const Json& text : texts) {
+        all += text.get<std::string>();
+    }
+    EXPECT_EQ(all, "To be, or");
+    EXPECT_EQ(texts.size(), saved.info("ids").shape[0]);
+    std::filesystem::remove(file);
+}
+
+TEST(Forward, ABookIsScoredByStrides) {
+    for (const auto& [name, length, stride] :
+         std::vector<std::tuple<std::string, int, int>>{{"gpt2", 32, 16}, {"gpt2", 20, 20}, {"llama-gqa", 100, 30}}) {
+        const SafeTensors expected = inside(name);
+        const std::vector<double> losses =
+            expected.read<double>("losses." + std::to_string(length) + "." + std::to_string(stride));
+        std::string text;
+        for (const double id : expected.read<double>("text")) {
+            text += std::to_string(static_cast<int>(id)) + ",";
+        }
+        double sum = 0;
+        double squares = 0;
+        double count = 0;
+        for (const double loss : losses) {
+            sum += std::isnan(loss) ? 0 : loss;
+            count += std::isnan(loss) ? 0 : 1;
+        }
+        for (const double loss : losses) {
+            squares += std::isnan(loss) ? 0 : std::pow(loss - sum / count, 2);
+        }
+        const std::string file = temporary("book.safetensors");
+        const Outcome outcome = run_program("forward '" + golden(name) + "' --json --ids " + text + " --length " +
+                                            std::to_string(length) + " --stride " + std::to_string(stride) +
+                                            (length > 64 ? " --allow-long" : "") + " --save '" + file + "'");
+        ASSERT_EQ(outcome.exit, 0) << outcome.err;
+        const Json json = parse_json(outcome.out, "out");
+        EXPECT_EQ(json.at("tokens"), losses.size());
+        EXPECT_EQ(json.at("scored"), count);
+        EXPECT_EQ(json.at("length"), length);
+        EXPECT_EQ(json.at("stride"), stride);
+        EXPECT_NEAR(json.at("loss").get<double>(), sum / count, 1e-5 * sum / count);
+        EXPECT_NEAR(json.at("perplexity").get<double>(), std::exp(sum / count), 1e-4 * std::exp(sum / count));
+        const double error = std::sqrt(squares / (count - 1) / count);
+        EXPECT_NEAR(json.at("standard_error").get<double>(), error, 1e-4 * error);
+        EXPECT_FALSE(json.contains("per_token"));
+        EXPECT_EQ(SafeTensors::open(file).names(), (std::vector<std::string>{"ids", "token_loss"}));
+        const std::vector<float> saved = SafeTensors::open(file).read<float>("token_loss");
+        EXPECT_NEAR(static_cast<double>(saved[50]), losses[50], 1e-4);
+        EXPECT_TRUE(std::isnan(saved[0]));
+        std::filesystem::remove(file);
+    }
+}
+
+// A rotary model beyond its 64 positions is what torch makes of it, with and without windows.
+TEST(Forward, AllowLongGoesBeyondRotaryPositions) {
+    const SafeTensors expected = inside("llama-gqa");
+    std::string text;
+    for (const double id : expected.read<double>("text")) {
+        text += std::to_string(static_cast<int>(id)) + ",";
+    }
+    const std::string base = "forward '" + golden("llama-gqa") + "' --json --ids " + text;
+    const Outcome refused = run_program(base);
+    EXPECT_EQ(refused.exit, 2);
+    EXPECT_NE(refused.err.find("--allow-long of forward goes on beyond them"), std::string::npos) << refused.err;
+    const Outcome outcome = run_program(base + " --allow-long");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const std::vector<double> losses = expected.read<double>("losses.150.150");
+    double sum = 0;
+    for (std::size_t i = 1; i < losses.size(); ++i) {
+        sum += losses[i];
+    }
+    EXPECT_NEAR(parse_json(outcome.out, "out").at("loss").get<double>(), sum / 149, 1e-5 * sum / 149);
 }
 
 TEST(Forward, AnEncoderHasNoLoss) {
@@ -186,6 +358,63 @@ TEST(Forward, LengthKeepsTheSpecialTokensAroundAText) {
     std::filesystem::remove(file);
 }
 
+TEST(Forward, ATextMayComeFromTheStandardInput) {
+    const std::string folder = bert_with_words();
+    const std::string text = temporary("words.txt");
+    const std::string file = temporary("hidden.safetensors");
+    std::ofstream(text) << "w7 w9\nw11";
+    const auto hidden = [&](const std::string& input) {
+        const Outcome outcome = run_program("forward '" + folder + "' --save '" + file + "' --what hidden " + input);
+        EXPECT_EQ(outcome.exit, 0) << outcome.err;
+        return SafeTensors::open(file).read<float>("hidden.2");
+    };
+    EXPECT_EQ(hidden("--text - <'" + text + "'"), hidden("--ids 2,7,9,11,3"));
+    const Outcome piped = run_program("forward '" + folder + "' --json --text -", "printf 'w7 w9 w11 w13' |");
+    EXPECT_EQ(parse_json(piped.out, "piped").at("tokens"), 6) << piped.err;
+    const Outcome broken = run_program("forward '" + folder + "' --json --text -", "printf 'w7 \\377 w11' |");
+    EXPECT_NE(broken.err.find("not UTF-8 in 1 places"), std::string::npos) << broken.err;
+    const Outcome closed = run_program("forward '" + folder + "' --text - <&-");
+    EXPECT_EQ(closed.exit, 2);
+    EXPECT_NE(closed.err.find("standard input"), std::string::npos) << closed.err;
+    std::filesystem::remove_all(folder);
+    std::filesystem::remove(text);
+    std::filesystem::remove(file);
+}
+
+// The published embedding in place of the ids behind it.
+TEST(Forward, EmbeddingsTakeThePlaceOfAText) {
+    for (const char* name : {"gpt2", "bert"}) {
+        const SafeTensors expected = SafeTensors::open(golden(name) + "/expected.safetensors");
+        const std::string rows = temporary("rows.safetensors");
+        const std::string file = temporary("saved.safetensors");
+        const std::vector<float> x0 = expected.read<float>("hidden.0");
+        write_safetensors(rows, std::vector{tensor("embeddings", expected.info("hidden.0").shape, x0)});
+        const std::string base = "forward '" + golden(name) + "' --embeddings '" + rows + "' ";
+        const Outcome outcome = run_program(base + "--json --save '" + file + "' --what hidden,attention");
+        ASSERT_EQ(outcome.exit, 0) << outcome.err;
+        const Json json = parse_json(outcome.out, "out");
+        EXPECT_TRUE(json.at("loss").is_null());
+        EXPECT_EQ(json.at("finite"), true);
+        EXPECT_EQ(json.at("tokens"), expected.info("hidden.0").shape[0]);
+        const SafeTensors saved = SafeTensors::open(file);
+        EXPECT_EQ(saved.read<float>("hidden.0"), x0);
+        for (const char* tensor : {"hidden.1", "hidden.2", "attention.1"}) {
+            const std::vector<float> a = saved.read<float>(tensor);
+            const std::vector<float> b = expected.read<float>(tensor);
+            ASSERT_EQ(a.size(), b.size());
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                ASSERT_NEAR(a[i], b[i], 1e-4) << name << " " << tensor << " " << i;
+            }
+        }
+        const Outcome cut = run_program(base + "--json --length 3");
+        EXPECT_EQ(parse_json(cut.out, "cut").at("tokens"), 3);
+        const Outcome text = run_program(base);
+        EXPECT_EQ(text.out.find("nan"), std::string::npos) << text.out;
+        std::filesystem::remove(rows);
+        std::filesystem::remove(file);
+    }
+}
+
 TEST(Forward, NotANumberIsSaidAndItsTensorNamed) {
     const std::string folder = temporary("nan");
     for (const char* name : {"gpt2", "bert"}) {
@@ -228,11 +457,20 @@ TEST(Forward, BadInputExitsTwoWithOneSentence) {
         const char* part;
     };
     const std::string gpt2 = "'" + golden("gpt2") + "' ";
+    const std::string narrow = temporary("narrow.safetensors");
+    const std::string text = temporary("text.safetensors");
+    write_safetensors(narrow, std::vector{tensor("embeddings", {2, 5}, std::vector<float>(10))});
+    std::ofstream(text) << "this is no safetensors file";
     const std::vector<Case> cases = {
+        {gpt2 + "--embeddings /nowhere.safetensors", "/nowhere.safetensors"},
+        {gpt2 + "--embeddings '" + narrow + "'", "embeddings of shape [2, 5]"},
+        {gpt2 + "--embeddings '" + text + "'", "not a safetensors file"},
+        {gpt2 + "--embeddings '" + golden("gpt2") + "/model.safetensors'", "no tensor 'embeddings'"},
+        {gpt2 + "--embeddings x --text x", "--text and --embeddings together"},
         {"/nowhere --ids 1", "/nowhere"},
-        {gpt2, "none of --ids, --text and --string"},
-        {gpt2 + "--ids 1 --text x", "--ids and --text together"},
-        {gpt2 + "--ids 1 --string x", "--ids and --string together"},
+        {gpt2, "none of --text, --string, --ids and --embeddings"},
+        {gpt2 + "--ids 1 --text x", "--text and --ids together"},
+        {gpt2 + "--ids 1 --string x", "--string and --ids together"},
         {gpt2 + "--string x", "tokenizer"},
         {gpt2 + "--text x", "tokenizer"},
         {gpt2 + "--ids 1,x", "the token id 'x'"},
@@ -242,6 +480,22 @@ TEST(Forward, BadInputExitsTwoWithOneSentence) {
         {gpt2 + "--ids 99", "the token id 99"},
         {gpt2 + "--ids 1 --what logits", "--what without --save"},
         {gpt2 + "--ids 1 --save /tmp/x --what logit", "some of logits, hidden, attention"},
+        {gpt2 + "--ids 1 --save /tmp/x --what attention.99", "--what 'attention.99', expected a block from 0 to 1"},
+        {gpt2 + "--ids 1 --save /tmp/x --what attention.1.3", "a head from 0 to 2"},
+        {gpt2 + "--ids 1 --save /tmp/x --what stream.x", "from 0 to 2"},
+        {gpt2 + "--ids 1,2 --stride 0", "--stride '0', expected a whole number, 1 or more"},
+        {gpt2 + "--ids 1,2 --stride 9 --length 8", "--stride 9, expected from 1 to 8, the length of a window"},
+        {gpt2 + "--ids 1,2 --stride 1 --length 1", "at least 2"},
+        {gpt2 + "--ids 1,2 --stride 1 --length 40", "from 1 to 32"},
+        {gpt2 + "--ids 1,2 --stride 4 --what hidden --save x", "--what with --stride"},
+        {gpt2 + "--ids 1,2 --stride 4 --top 3", "--top with --stride"},
+        {gpt2 + "--ids 1,2 --top 0", "--top '0', expected a whole number, 1 or more"},
+        {gpt2 + "--ids 1,2 --top 54", "--top 54, expected from 1 to 53"},
+        {gpt2 + "--embeddings x --per-token", "--per-token with --embeddings"},
+        {gpt2 + "--embeddings x --stride 3", "--stride with --embeddings"},
+        {"'" + golden("bert") + "' --ids 1,2 --per-token", "without a language-model head"},
+        {"'" + golden("bert") + "' --ids 1,2 --stride 1", "predicts the next token"},
+        {gpt2 + "--allow-long --ids 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "learned"},
         {gpt2 + "--ids 1 --save /nowhere/x.safetensors", "/nowhere"},
         {gpt2 + "--ids 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "--length 32"},
         {"'" + golden("bert") + "' --ids 1 --save /tmp/x --what logits", "without a language-model head"},
@@ -253,6 +507,8 @@ TEST(Forward, BadInputExitsTwoWithOneSentence) {
         EXPECT_NE(outcome.err.find(tried.part), std::string::npos) << outcome.err;
         EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     }
+    std::filesystem::remove(narrow);
+    std::filesystem::remove(text);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/json.hpp"
+#include "core/safetensors.hpp"
 #include "program.hpp"
 
 namespace flyball::cli::test::limits_test {
@@ -216,6 +217,28 @@ TEST(Limits, RefusesWhatMakesNoSense) {
     refused("--alpha 2", "between 0 and 1");
     refused("--ids 1,2", "at least 3");
     refused("--ids 1,2,3 --text x", "one of them");
+    refused("--ids 1,2,3,99999 --vectors embedding", "the token id 99999");
+    refused("--embeddings /nowhere", "/nowhere");
+}
+
+// The embedding of a text in place of the text: to the bit, since nothing else reads the tokens.
+TEST(Limits, EmbeddingsTakeThePlaceOfAText) {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("flyball-limits-rows-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder);
+    const std::string ids = " --ids 10,20,30,40,50,60,70,80,90,100,110,111";
+    const std::string saved = (folder / "saved.safetensors").string();
+    const std::string rows = (folder / "rows.safetensors").string();
+    ASSERT_EQ(run_program("forward builtin:pre-ln --what hidden --save '" + saved + "'" + ids).exit, 0);
+    const SafeTensors file = SafeTensors::open(saved);
+    const std::vector<float> x0 = file.read<float>("hidden.0");
+    write_safetensors(rows, std::vector{tensor("embeddings", file.info("hidden.0").shape, x0)});
+    const Outcome of_ids = run_program("limits --json" + ids);
+    const Outcome of_rows = run_program("limits --json --embeddings '" + rows + "'");
+    EXPECT_EQ(of_rows.exit, 0) << of_rows.err;
+    EXPECT_EQ(of_rows.out, of_ids.out);
+    EXPECT_EQ(run_program("limits --vectors embedding --embeddings '" + rows + "'").exit, 0);
+    std::filesystem::remove_all(folder);
 }
 
 TEST(Limits, AShortTextIsAnalysedAsFarAsItGoes) {

@@ -41,6 +41,13 @@ TEST(Tokenize, TokensShowHowTheVocabularySpellsThem) {
     EXPECT_NE(text.out.find("'Ġthe'\n"), std::string::npos);
 }
 
+TEST(Tokenize, ReadsTheStandardInput) {
+    const Outcome outcome = run_program("tokenize '" + folder + "wordpiece' --text - --json", "printf 'speed, up' |");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    const Outcome string = run_program("tokenize '" + folder + "wordpiece' --string 'speed, up' --json");
+    EXPECT_EQ(outcome.out, string.out);
+}
+
 TEST(Tokenize, ReadsFilesAndWrapsIds) {
     const std::string file = std::filesystem::temp_directory_path() / ("flyball-text-" + std::to_string(getpid()));
     write_file_atomically(file, std::string(300, '!'));

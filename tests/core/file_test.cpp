@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -41,6 +42,37 @@ TEST(MappedFile, MovingKeepsTheBytesInPlace) {
     MappedFile third;
     third = std::move(second);
     EXPECT_EQ(text_of(third), "abc");
+}
+
+// Kilobytes of mapped files that are in memory for this process.
+long mapped_kilobytes() {
+    std::ifstream status("/proc/self/status");
+    for (std::string key; status >> key;) {
+        long kilobytes = 0;
+        if (key == "RssFile:" && status >> kilobytes) {
+            return kilobytes;
+        }
+    }
+    return -1;
+}
+
+TEST(MappedFile, LetsGoOfPagesThatStayReadable) {
+    const TemporaryFolder folder;
+    std::string text(8U << 20U, 'a');
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        text[i] = static_cast<char>('a' + i * i % 23);
+    }
+    const MappedFile file(folder.put("a", text));
+    EXPECT_EQ(text_of(file), text);
+    const long before = mapped_kilobytes();
+    file.let_go(file.bytes().subspan(5000, 100));  // no whole page
+    EXPECT_LT(std::labs(mapped_kilobytes() - before), 100);
+    file.let_go(file.bytes().subspan(1, text.size() - 1));
+    if (before >= 0 && !test::sanitized) {
+        EXPECT_LT(mapped_kilobytes(), before - 7500);
+    }
+    EXPECT_EQ(text_of(file), text);
+    MappedFile().let_go({});
 }
 
 TEST(MappedFile, RefusesWhatIsNotAReadableFile) {

@@ -53,6 +53,40 @@ TEST(Safetensors, ReadsUnalignedData) {
     EXPECT_EQ(file.read<float>("b"), std::vector<float>{1.0F});
 }
 
+// A tensor of three pieces, in two types; what is taken may be taken again.
+TEST(Safetensors, TakingIsCopyingInPieces) {
+    const TemporaryFolder folder;
+    std::vector<std::uint16_t> halves((std::size_t{1} << 22U) + 17);
+    for (std::size_t i = 0; i < halves.size(); ++i) {
+        halves[i] = static_cast<std::uint16_t>(i * 7919 % 0x7000);
+    }
+    std::vector<float> singles(1000);
+    for (std::size_t i = 0; i < singles.size(); ++i) {
+        singles[i] = static_cast<float>(i) + 0.5F;
+    }
+    const auto path = folder.path() / "a.safetensors";
+    write_safetensors(path,
+                      std::vector{TensorToWrite{"h", Dtype::f16, {halves.size()}, std::as_bytes(std::span(halves))},
+                                  tensor("s", {singles.size()}, singles)});
+    const SafeTensors file = SafeTensors::open(path);
+    for (int turn = 0; turn < 2; ++turn) {
+        std::vector<float> taken(halves.size());
+        file.take_to("h", std::span(taken));
+        for (std::size_t i = 0; i < halves.size(); i += 1021) {
+            ASSERT_EQ(taken[i], f16_to_float(halves[i])) << i;
+        }
+        EXPECT_EQ(taken.back(), f16_to_float(halves.back()));
+        EXPECT_EQ(taken, file.read<float>("h"));
+        std::vector<double> doubles(singles.size());
+        file.take_to("s", std::span(doubles));
+        EXPECT_EQ(doubles, file.read<double>("s"));
+        file.let_go("s");
+    }
+    std::vector<float> wrong(3);
+    EXPECT_ERROR(file.take_to("s", std::span(wrong)), "1000 elements of tensor 's'");
+    EXPECT_ERROR(file.let_go("t"), "no tensor 't'");
+}
+
 TEST(Safetensors, AMissingTensorSuggestsTheNearest) {
     const std::string contents = file_of(R"({"model.norm.weight":)" + entry("U8", "[0]", "[0,0]") + "}");
     const SafeTensors file = SafeTensors::parse(bytes_of(contents), "'x'");

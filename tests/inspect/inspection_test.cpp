@@ -276,7 +276,8 @@ TEST(Inspection, OfOneSequenceHasNoDataVarianceAndOfAnEncoderNoLoss) {
     a.causal = false;
     a.has_head = false;
     const model::Model<float> encoder = model::test::tiny_model<float>(a, 2);
-    const Report report = inspect(encoder, 7, std::span(ids).first(7), {.drop = true, .lens = true});
+    const Report report =
+        inspect(encoder, 7, std::vector<std::int32_t>(ids.begin(), ids.begin() + 7), {.drop = true, .lens = true});
     EXPECT_TRUE(std::isnan(report.loss));
     EXPECT_TRUE(report.lens_top.empty());
     for (const LayerReport& layer : report.layers) {
@@ -287,8 +288,9 @@ TEST(Inspection, OfOneSequenceHasNoDataVarianceAndOfAnEncoderNoLoss) {
 
 TEST(Inspection, WantsTwoTokensToCompare) {
     const model::Model<float> model = small_model("x + dt*f(norm(x)) | norm(x)");
-    EXPECT_THROW(inspect(model, 1, std::span(ids).first(1), {}), Error);
-    EXPECT_TRUE(std::isfinite(inspect(model, 2, std::span(ids).first(2), {}).layers[0].cosine));
+    EXPECT_THROW(inspect(model, 1, std::vector<std::int32_t>(ids.begin(), ids.begin() + 1), {}), Error);
+    EXPECT_TRUE(
+        std::isfinite(inspect(model, 2, std::vector<std::int32_t>(ids.begin(), ids.begin() + 2), {}).layers[0].cosine));
 }
 
 TEST(Inspection, ReadsTheGainsOfEveryNorm) {

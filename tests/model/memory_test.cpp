@@ -4,8 +4,10 @@
 #include <atomic>
 #include <fstream>
 
+#include "../core/support.hpp"
 #include "model/initialise.hpp"
 #include "model/pass.hpp"
+#include "model/save.hpp"
 #include "sanitized.hpp"
 #include "support.hpp"
 
@@ -74,6 +76,29 @@ TEST(Memory, AForwardOfGpt2SizeWithAllStatisticsTakesLessThan300MegabytesBeyondT
         EXPECT_LT(taken[i], memory_estimate(model.architecture(), tokens, Keep::nothing) / (1 << 20) + 40);
     }
     EXPECT_LT(taken[1] - taken[0], 20) << "blocks share their room";
+}
+
+// Converted piece by piece, the file's pages let go behind: an F16 file takes what the floats take.
+TEST(Memory, AHalfPrecisionFileTakesTheFloatsAlone) {
+    if (sanitized || !reset_peak()) {
+        GTEST_SKIP() << "needs a kernel that lets a process reset its peak, and no sanitizer's own memory";
+    }
+    const flyball::test::TemporaryFolder folder;
+    double floats = 0;
+    {
+        const Model<float> model = initialised<float>(gpt2_small(3), {}, 1);
+        floats = 4 * static_cast<double>(model.layout().count()) / (1 << 20);
+        save_model(model, folder.path(), Storage::f16);
+    }
+    ASSERT_TRUE(reset_peak());
+    const double before = megabytes("VmRSS");
+    const Model<float> model = load_model(folder.path());
+    EXPECT_EQ(model.dtype(), "F16");
+    const double peak = megabytes("VmHWM") - before;
+    EXPECT_GT(floats, 200) << "the test sees a file of any size";
+    EXPECT_LT(peak, floats + 30) << "the file itself is " << floats / 2;
+    EXPECT_GT(peak, floats - 30) << "the measurement sees the weights";
+    EXPECT_LT(megabytes("VmRSS") - before, floats + 10);
 }
 
 TEST(Memory, AStepOfABatchTakesWhatIsEstimated) {

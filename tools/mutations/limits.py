@@ -2,6 +2,8 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("ids-beyond-the-embedding-are-read", "src/limits/vector_source.cpp",
+     "    model::check_ids(architecture_, input.ids);  // the pass looks at them later\n", "", "cli"),
     ("top-set-takes-the-last-of-equal-weights", "src/limits/walk.cpp",
      "a.weight == b.weight && a.index < b.index", "a.weight == b.weight && a.index > b.index"),
     ("selected-length-without-the-cross-term", "src/limits/walk.cpp",
