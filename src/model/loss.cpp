@@ -230,6 +230,10 @@ template double Pass<float>::loss_of(const std::vector<float>&, std::span<const 
 template double Pass<double>::loss_of(const std::vector<double>&, std::span<const std::int32_t>,
                                       const Taps<double>&) const;
 template std::vector<double> Pass<float>::losses(std::span<const std::int32_t>, const Taps<float>&) const;
+template std::vector<double> Pass<float>::losses_of(const std::vector<float>&, std::span<const std::int32_t>,
+                                                    const Taps<float>&) const;
+template std::vector<double> Pass<double>::losses_of(const std::vector<double>&, std::span<const std::int32_t>,
+                                                     const Taps<double>&) const;
 template double Pass<float>::loss_and_backward(std::span<const std::int32_t>, Parameters<float>&, double,
                                                const Taps<float>&);
 template double Pass<double>::loss(std::span<const std::int32_t>, const Taps<double>&) const;
