@@ -309,11 +309,10 @@ TEST(Inspection, ReadsTheGainsOfEveryNorm) {
 TEST(Inspection, TheLargestScoreMayBeNegative) {
     model::Model<float> model = small_model("x + dt*f(norm(x)) | norm(x)");
     for (const model::BlockLayout& block : model.layout().blocks) {
-        ASSERT_EQ(block.qkv.size(), 3U);
-        for (std::size_t i = 0; i < 2; ++i) {
-            std::fill_n(model.parameters()->at(block.qkv[i].weight), 64, 0.0F);
-            std::fill_n(model.parameters()->at(block.qkv[i].bias), 8, i == 0 ? 1.0F : -1.0F);
-        }
+        ASSERT_EQ(block.qkv.size(), 1U);  // queries, keys and values in one matrix of 3*8 times 8
+        std::fill_n(model.parameters()->at(block.qkv[0].weight), 192, 0.0F);
+        std::fill_n(model.parameters()->at(block.qkv[0].bias), 8, 1.0F);
+        std::fill_n(model.parameters()->at(block.qkv[0].bias) + 8, 8, -1.0F);
     }
     const Report report = inspect(model, {sequences, tokens}, ids, {.gradient = false});
     for (std::size_t l = 0; l < 4; ++l) {

@@ -54,12 +54,12 @@ TEST(PanelSvg, PlacesPanelsRowByRow) {
     EXPECT_GT(height(to_svg(page.panels[0])), height(to_svg(page.panels[1])));
     EXPECT_GT(first, 0);
     EXPECT_EQ(at[1], std::pair(0.0, first));
-    EXPECT_EQ(at[2], std::pair(720.0, first));
+    EXPECT_EQ(at[2], std::pair(760.0, first));
     EXPECT_EQ(at[3], std::pair(0.0, second));
-    EXPECT_EQ(at[4], std::pair(720.0, second));
+    EXPECT_EQ(at[4], std::pair(760.0, second));
     EXPECT_EQ(at[5], std::pair(0.0, third));
     EXPECT_EQ(height(svg), third + height(to_svg(page.panels[4])));
-    EXPECT_EQ(numbers(matches(svg, "^<svg [^>]* width=\"([0-9.]+)\"")).at(0), 1440);
+    EXPECT_EQ(numbers(matches(svg, "^<svg [^>]* width=\"([0-9.]+)\"")).at(0), 1520);
     EXPECT_TRUE(has(svg, "<title>Five &lt;panels&gt;</title>"));
     EXPECT_TRUE(has(svg, "<desc>A page of figures. one. two. three. four. five.</desc>"));
     EXPECT_TRUE(has(svg, "about all of them"));
@@ -79,9 +79,9 @@ TEST(PanelSvg, TakesAsManyColumnsAsItIsTold) {
     EXPECT_EQ(at[3].second, at[2].second + height(to_svg(page.panels[1])));
     page.columns = 3;
     at = places(to_svg(page));
-    EXPECT_EQ(at[3], std::pair(1440.0, at[1].second));
+    EXPECT_EQ(at[3], std::pair(1520.0, at[1].second));
     page.columns = 8;  // no empty places to the right
-    EXPECT_TRUE(has(to_svg(page), "width=\"2160\""));
+    EXPECT_TRUE(has(to_svg(page), "width=\"2280\""));
     page.columns = 0;
     EXPECT_EQ(places(to_svg(page)).size(), 4U);
 }
