@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
@@ -17,6 +18,7 @@
 #include "inspect/inspection.hpp"
 #include "model/builtin.hpp"
 #include "model/locate.hpp"
+#include "model/model_rows.hpp"
 #include "model/recorder.hpp"
 #include "tokenizer/tokenizer.hpp"
 
@@ -99,12 +101,26 @@ std::vector<ConfigEntry> inspect_configuration(const InspectFlags& flags) {
     return entries;
 }
 
-Inspected inspect_one(const std::string& name, const InspectFlags& flags, Json& document) {
+// A model with its input, of which all that a user gave is known to be sound.
+struct Prepared {
+    model::Model<float> model;
+    InspectInput input;
+};
+
+Prepared prepared(const std::string& name, const InspectFlags& flags) {
     const std::filesystem::path path = model::locate(name);
-    const model::Model<float> model = model::load_model(path);
-    print_notes(name, model);
-    const InspectInput input = windows_of(flags, path, model);
+    model::Model<float> model = model::load_model(path);
+    InspectInput input = windows_of(flags, path, model);
+    if (!input.input.has_rows()) {
+        model::check_ids(model.architecture(), input.input.ids);
+    }
     check_inspect_memory(model, input.batch, flags.settings);
+    return {std::move(model), std::move(input)};
+}
+
+Inspected inspect_one(const std::string& name, const Prepared& one, const InspectFlags& flags, Json& document) {
+    const auto& [model, input] = one;
+    print_notes(name, model);
     ShareProgress progress("inspect " + name);
     inspect::Watch watch;
     watch.stop = &interrupted();
@@ -145,15 +161,24 @@ void write_inspection(record::Folder& folder, const Json& document, const std::v
     folder.finish(record::provenance(0), files);
 }
 
-ExitCode run_inspect(const InspectFlags& flags, const Common& common) {
-    flags.input.check(where_inspect, true);
+ExitCode run_inspect(const InspectFlags& given, const Common& common) {
+    given.input.check(where_inspect, true);
+    InspectFlags flags = given;
+    if (flags.input.text == "-") {  // which can be read once, and every model wants it
+        flags.input.string = read_given_text("-");
+        flags.input.text.clear();
+    }
     const record::FolderUse use = flags.folder.use("inspect");
     std::unique_ptr<record::Folder> folder;
+    // One model at a time is in memory; all of them are tried before a folder is made, and the first one stays.
+    const std::vector<std::string> names = flags.chosen();
+    std::optional<Prepared> ready;
+    for (std::size_t i = flags.folder.out ? names.size() : 1; i-- > 0;) {
+        ready.reset();
+        ready.emplace(prepared(names[i], flags));
+    }
     if (flags.folder.out) {
-        for (const std::string& name : flags.chosen()) {
-            model::locate(name);  // nothing is left behind for a model that is not there
-        }
-        const std::vector<ConfigEntry> configuration = inspect_configuration(flags);
+        const std::vector<ConfigEntry> configuration = inspect_configuration(given);
         folder = std::make_unique<record::Folder>(
             *flags.folder.out, use,
             record::Folder::Contents{to_toml(configuration), identity_of(configuration),
@@ -169,10 +194,14 @@ ExitCode run_inspect(const InspectFlags& flags, const Common& common) {
     std::vector<Inspected> models;
     Json documents = Json::array();
     try {
-        for (const std::string& name : flags.chosen()) {
+        for (const std::string& name : names) {
+            if (!ready) {
+                ready.emplace(prepared(name, flags));
+            }
             Json document;
-            models.push_back(inspect_one(name, flags, document));
+            models.push_back(inspect_one(name, *ready, flags, document));
             documents.push_back(std::move(document));
+            ready.reset();
         }
     } catch (const Stopped&) {
         print_error(

@@ -119,6 +119,7 @@ std::string lens_words(const Inspected& model) {
 
 std::string comparison(const std::vector<Inspected>& models) {
     std::vector<std::vector<std::string>> rows;
+    std::string names;
     for (const Inspected& one : models) {
         const inspect::Report& r = one.report;
         double turn = 0;
@@ -127,13 +128,23 @@ std::string comparison(const std::vector<Inspected>& models) {
             turn += layer.angular_distance;
             ratio += layer.angular_ratio / static_cast<double>(r.layers.size());
         }
-        rows.push_back({one.name, cell(r.loss), measure::name(r.growth.kind), model::name(r.bound),
+        const std::string number = std::to_string(rows.size() + 1);
+        names += fmt::format("{}{} is {}", names.empty() ? "" : ", ", number, one.name);
+        rows.push_back({number, cell(r.loss), measure::name(r.growth.kind), model::name(r.bound),
                         cell(r.layers.front().norm_median), cell(r.layers.back().norm_median),
                         cell(r.layers.back().cosine), cell(turn), cell(ratio),
                         cell(r.layers.front().gradient / r.layers.back().gradient)});
     }
-    return report::text_table({"model", "loss", "growth", "bound", "first", "last", "cosine", "turn", "m/p", "grad"},
-                              rows);
+    // Models by number: names may be as wide as the terminal.
+    return report::text_table({"no.", "loss", "growth", "bound", "first", "last", "cos", "turn", "m/p", "grad"}, rows) +
+           report::text_lines(
+               fmt::format("no.: {}; growth: how the length grows; bound: what the equation promises; first, last: "
+                           "median length after these blocks; cos: mean cosine of two tokens at the end; turn: sum "
+                           "over blocks; "
+                           "m/p: measured over predicted turn, mean; grad: gradient after the first block over that "
+                           "after the last.",
+                           names),
+               inspect_columns);
 }
 
 }  // namespace
@@ -150,14 +161,7 @@ std::string inspect_text(const std::vector<Inspected>& models) {
         text += lens_words(one) + "\n";
     }
     if (models.size() > 1) {
-        text += comparison(models) +
-                report::text_lines(
-                    "growth: how the length grows; bound: what the equation promises; first, last: median "
-                    "length after these blocks; cosine: of two tokens at the end; turn: sum over blocks; "
-                    "m/p: measured over predicted turn, mean; grad: gradient after the first block over "
-                    "that after the last.",
-                    inspect_columns) +
-                "\n";
+        text += comparison(models) + "\n";
     }
     return text + legend(models.front().report);
 }

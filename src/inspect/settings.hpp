@@ -24,7 +24,7 @@ using SettingField = flyball::SettingField<Settings>;
 const std::vector<SettingField>& setting_fields();
 
 // How the text is cut. Without a word of the user: windows of 256 tokens, or what the model has positions for, and as
-// many as make 1024 tokens together. Error(usage) for windows that are longer than the model's positions.
+// many as make 1024 tokens together. Error(input) for windows that are longer than the model's positions.
 struct Windows {
     std::size_t length = 0;
     std::size_t most = 0;

@@ -77,9 +77,9 @@ std::string how_it_grows(const measure::Growth& growth) {
             return fmt::format("grows linearly (by {} +- {} a block)", digits(growth.rate), digits(growth.rate_error));
         case measure::GrowthClass::exponential:
             return fmt::format("grows exponentially (by {:.1f} +- {:.1f} % a block)", 100 * std::expm1(growth.rate),
-                               100 * growth.rate_error);
+                               100 * std::exp(growth.rate) * growth.rate_error);
         case measure::GrowthClass::unknown:
-            return "is too short to classify";
+            return "cannot be classified by its growth, which takes four blocks or more and no length of 0";
     }
     unreachable();
 }
@@ -93,15 +93,10 @@ std::string growth_sentence(const Report& report) {
         medians[longest] > 1.1 * std::max(first, last)
             ? fmt::format(", {} at its longest after block {}", digits(medians[longest]), longest)
             : std::string();
-    const std::string lengths = fmt::format(
-        "the median token is {} long at the embedding, {} after the first block and "
-        "{} after the last",
-        digits(report.embedding.norm_median), digits(first), digits(last));
-    if (report.growth.kind == measure::GrowthClass::unknown) {
-        return fmt::format("Length of the stream: {}; {} blocks are too few to classify its growth.", lengths,
-                           report.layers.size());
-    }
-    return fmt::format("The stream {}: {}.", how_it_grows(report.growth), lengths);
+    return fmt::format(
+        "The stream {}: the median token is {} long at the embedding, {} after the first block and {} after the "
+        "last{}.",
+        how_it_grows(report.growth), digits(report.embedding.norm_median), digits(first), digits(last), between);
 }
 
 std::string promise_sentence(const Report& report) {

@@ -21,7 +21,7 @@ namespace {
 
 using dynamics::Sample;
 
-const std::string flags =
+const std::string moving_flags =
     "simulate --scheme pre-ln --tokens 6 --dim 3 --beta 2 --start gaussian --systems 4 --seed 5 --time 2e4 --samples 7 "
     "--log-time";
 
@@ -72,7 +72,7 @@ std::map<std::string, double> fields(const Sample& s) {
 
 TEST(SimulateColumns, OfTheJsonAreTheFieldsOfTheirName) {
     const Expected expected = expected_run();
-    const Outcome outcome = run_program(flags + " --json");
+    const Outcome outcome = run_program(moving_flags + " --json");
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
     const Json document = parse_json(outcome.out, "json");
     const Json& run = document["runs"][0];
@@ -107,7 +107,7 @@ TEST(SimulateColumns, OfTheFolderAreTheFieldsOfTheirName) {
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / ("flyball-columns-" + std::to_string(getpid()));
     std::filesystem::remove_all(folder);
-    ASSERT_EQ(run_program(flags + " --trajectory --out " + folder.string()).exit, 0);
+    ASSERT_EQ(run_program(moving_flags + " --trajectory --out " + folder.string()).exit, 0);
 
     std::istringstream table(read_text_file((folder / "samples.csv").string(), 1 << 20));
     const auto cells = [&table] {

@@ -231,9 +231,10 @@ def scenarios(place):
                                       "--context", "4", "--batch", "2", "--steps", "3", "--record", "2", "--save", "0"])
     two = folder("train-two", "train", ["pre-ln", "--seeds", "2", *train.arguments[2:18]])
     limits = folder("limits", "limits", [str(place / "model"), "--ids", "1,2,3,4,5,6,7,8,9,10", "--lengths", "4,8", "--top", "1,2"])
+    inspect = folder("inspect", "inspect", [str(place / "model"), "--ids", "1,2,3,4,5,6,7,8", "--length", "4", "--drop", "--lens"])
     grown = place / "grown"
     lines = Scenario("lines", [str(grown / "m.jsonl"), "6"], grown, before=grown.mkdir, program=LINES)
-    return [simulate, force, reproduce, forward, theory, train, two, limits, lines]
+    return [simulate, force, reproduce, forward, theory, train, two, limits, inspect, lines]
 
 
 # How many points of each kind ./test looks at.

@@ -314,6 +314,35 @@ TEST(Inspection, ReadsTheGainsOfEveryNorm) {
     EXPECT_NEAR(report.layers[2].gain_largest, 3, 1e-6);
 }
 
+// Queries of ones and keys of minus ones: every score of a head of four channels is -4/sqrt(4).
+TEST(Inspection, TheLargestScoreMayBeNegative) {
+    model::Model<float> model = small_model("x + dt*f(norm(x)) | norm(x)");
+    for (const model::BlockLayout& block : model.layout().blocks) {
+        ASSERT_EQ(block.qkv.size(), 1U);  // queries, keys and values in one matrix of 3*8 times 8
+        std::fill_n(model.parameters()->at(block.qkv[0].weight), 192, 0.0F);
+        std::fill_n(model.parameters()->at(block.qkv[0].bias), 8, 1.0F);
+        std::fill_n(model.parameters()->at(block.qkv[0].bias) + 8, 8, -1.0F);
+    }
+    const Report report = inspect(model, {sequences, tokens}, ids, {.gradient = false});
+    for (std::size_t l = 0; l < 4; ++l) {
+        EXPECT_NEAR(report.layers[l].largest_logit, -2, 1e-6);
+        EXPECT_NEAR(report.heads[l][1].largest_score, -2, 1e-6);
+    }
+}
+
+TEST(Inspection, SaysHowFarItIs) {
+    const model::Model<float> model = small_model("x + dt*f(norm(x)) | norm(x)");
+    for (const Settings& settings : {Settings{}, Settings{.drop = true, .lens = true}, Settings{.gradient = false}}) {
+        std::vector<double> shares;
+        inspect(model, {sequences, tokens}, ids, settings, {[&](double share) { shares.push_back(share); }, nullptr});
+        ASSERT_EQ(shares.size(), settings.drop ? 6U : 1U);  // all blocks at once, then each left out, then the lens
+        EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+        EXPECT_NEAR(shares.back(), 1, 1e-12);
+        // Of 1 + 3 passes for all blocks, 4 without one of them, and 1 + 4/2 for the lens.
+        EXPECT_NEAR(shares.front(), settings.drop ? 4.0 / 11 : 1, 1e-12);
+    }
+}
+
 TEST(Inspection, DoesNotDependOnThreads) {
     const model::Model<float> model = small_model("x + dt*norm(f(norm(x))) | norm(x)");
     const int before = threads();

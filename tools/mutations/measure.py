@@ -33,7 +33,7 @@ KNOWN = [
     ("mean-length-is-root-mean-square", "src/measure/moments.cpp",
      "sum += std::sqrt(sums_of(x + i * dim, dim).squares);", "sum += sums_of(x + i * dim, dim).squares;"),
     ("angle-halved", "src/measure/moments.cpp",
-     "sum += 2 * std::atan2(std::sqrt(apart), std::sqrt(together));", "sum += std::atan2(std::sqrt(apart), std::sqrt(together));"),
+     "2 * std::atan2(std::sqrt(apart), std::sqrt(together))", "std::atan2(std::sqrt(apart), std::sqrt(together))"),
 ]
 
 # Written by someone who had not seen the tests.

@@ -475,7 +475,7 @@ BLIND = [
     ("predicted-length-without-biases", "src/model/predicted_angle.cpp", "square += g * g * entry + b * b;", "square += g * g * entry + 0 * b;"),
     ("predicted-length-of-unit-as-rms", "src/model/predicted_angle.cpp", "return 1 / static_cast<double>(dim);", "return 1;"),
     ("predicted-entry-of-this-block", "src/model/predicted_angle.cpp",
-     "const Block before = block_of(model, layer - 1, tokens);", "const Block before = block_of(model, layer, tokens);"),
+     "const BlockCode before = block_code(model, layer - 1, tokens);", "const BlockCode before = block_code(model, layer, tokens);"),
     ("predicted-angles-of-all-streams", "src/model/predicted_angle.cpp", "if (contribution.stream != 0) {", "if (contribution.stream > 99) {"),
     ("predicted-angle-as-a-tangent", "src/model/predicted_angle.cpp",
      "angle += std::atan2(branch, lengths.length_of(rest, dim));", "angle += branch / lengths.length_of(rest, dim);"),

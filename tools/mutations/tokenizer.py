@@ -3,7 +3,7 @@
 # Written by someone who knew the tests.
 KNOWN = [
     ("length-counts-text-alone", "src/tokenizer/tokenizer.cpp",
-     "ids.resize(std::min(ids.size(), most - special.size()));", "ids.resize(std::min(ids.size(), most));"),
+     "ids.resize(std::min(ids.size(), room));", "ids.resize(std::min(ids.size(), most));"),
     ("special-tokens-after-the-text-alone", "src/tokenizer/tokenizer.cpp",
      "ids.insert(ids.begin(), pair.before.begin(), pair.before.end());", ""),
     ("special-tokens-shown-when-skipped", "src/tokenizer/tokenizer.cpp",
@@ -46,7 +46,7 @@ BLIND = [
     ("byte-table-soft-hyphen", "src/tokenizer/bpe.cpp",
      "byte >= 0xAE", "byte >= 0xAD"),
     ("length-forgets-special-tokens", "src/tokenizer/tokenizer.cpp",
-     "std::min(ids.size(), most - special.size())", "std::min(ids.size(), most)"),
+     "return length - special.size();", "return length;"),
     ("older-cased-bert-loses-accents", "src/tokenizer/older.cpp",
      'switches.flag("strip_accents", lower), lower}', 'switches.flag("strip_accents", true), lower}'),
     ("older-metaspace-marks-only-the-first-piece", "src/tokenizer/steps.cpp",

@@ -1,0 +1,244 @@
+// `flyball inspect` as a user runs it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test::inspect_test {
+namespace {
+
+const std::string quick = " --length 16 --sequences 2";
+
+class Inspect : public testing::Test {
+  protected:
+    Inspect() {
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
+    }
+    ~Inspect() override { std::filesystem::remove_all(folder_); }
+    Inspect(const Inspect&) = delete;
+    Inspect& operator=(const Inspect&) = delete;
+
+    std::string place(const std::string& name) const { return (folder_ / name).string(); }
+    std::string out(const std::string& name = "run") const { return " --out '" + place(name) + "'"; }
+    std::string contents(const std::string& name) const { return read_text_file(folder_ / "run" / name, 1U << 26U); }
+
+  private:
+    std::filesystem::path folder_ =
+        std::filesystem::temp_directory_path() / ("flyball-inspect-" + std::to_string(getpid()));
+};
+
+Json json_of(const std::string& arguments) {
+    const Outcome outcome = run_program("inspect " + arguments + " --json");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    return parse_json(outcome.out, "out");
+}
+
+TEST_F(Inspect, JsonHasEveryBlock) {
+    const Json json = json_of("builtin:pre-ln" + quick);
+    EXPECT_EQ(json.at("model").at("name"), "builtin:pre-ln");
+    EXPECT_EQ(json.at("tokens"), 32);
+    EXPECT_EQ(json.at("sequences"), 2);
+    EXPECT_EQ(json.at("length"), 16);
+    EXPECT_GT(json.at("loss").get<double>(), 0);
+    EXPECT_EQ(json.at("layers").size(), 12U);
+    EXPECT_EQ(json.at("heads").size(), 72U);
+    EXPECT_EQ(json.at("gains").size(), 24U);
+    EXPECT_EQ(json.at("growth").at("bound"), "none");
+    EXPECT_EQ(json.at("summary").size(), 9U);
+    const Json& layer = json.at("layers")[3];
+    EXPECT_GT(layer.at("gradient").get<double>(), 0);
+    EXPECT_TRUE(layer.at("drop").is_null());
+    EXPECT_TRUE(layer.at("lens_loss").is_null());
+    EXPECT_FALSE(layer.contains("lens_top"));
+}
+
+// What a switch adds is there, and the rest stays as it was.
+TEST_F(Inspect, SwitchesAddWhatTheySay) {
+    const Json plain = json_of(quick);
+    const Json more = json_of(quick + " --drop --lens --no-gradient");
+    EXPECT_EQ(plain.at("loss"), more.at("loss"));
+    EXPECT_TRUE(plain.at("embedding").at("gradient").is_number());
+    EXPECT_TRUE(more.at("embedding").at("gradient").is_null());
+    for (std::size_t l = 0; l < 12; ++l) {
+        const Json& with = more.at("layers")[l];
+        EXPECT_TRUE(with.at("gradient").is_null());
+        EXPECT_TRUE(with.at("drop").is_number());
+        EXPECT_TRUE(with.at("lens_loss").is_number());
+        EXPECT_TRUE(with.at("lens_top_text").is_string());
+        EXPECT_EQ(with.at("norm"), plain.at("layers")[l].at("norm"));
+    }
+    EXPECT_NEAR(more.at("layers")[11].at("lens_loss").get<double>(), more.at("loss").get<double>(), 1e-6);
+    EXPECT_EQ(more.at("layers")[11].at("lens_agreement"), 1);
+}
+
+TEST_F(Inspect, WithoutAWordLooksAtThePeriLnModel) {
+    const Json json = json_of("");
+    EXPECT_EQ(json.at("model").at("name"), "builtin:peri-ln");
+    EXPECT_EQ(json.at("sequences"), 4);
+    EXPECT_EQ(json.at("length"), 256);
+    EXPECT_EQ(json.at("growth").at("bound"), "linear");
+}
+
+TEST_F(Inspect, TextFitsATerminal) {
+    for (const std::string drop : {"", " --drop"}) {
+        for (const std::string lens : {"", " --lens"}) {
+            for (const std::string gradient : {"", " --no-gradient"}) {
+                for (const std::string models : {"builtin:post-ln", "builtin:post-ln builtin:pre-ln"}) {
+                    const std::string call = models + quick + drop + lens + gradient;
+                    const Outcome outcome = run_program("inspect " + call);
+                    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+                    std::size_t column = 0;
+                    for (const char c : outcome.out) {
+                        column = c == '\n' ? 0 : column + 1;
+                        ASSERT_LE(column, 80U) << call << "\n" << outcome.out;
+                    }
+                    const auto shows = [&](const char* part) { return outcome.out.find(part) != std::string::npos; };
+                    EXPECT_EQ(shows(" drop"), !drop.empty()) << outcome.out;
+                    EXPECT_EQ(shows(" lens"), !lens.empty()) << outcome.out;
+                    EXPECT_EQ(shows("Most likely next token"), !lens.empty());
+                    EXPECT_EQ(shows("Going back, the gradient"), gradient.empty());
+                    EXPECT_EQ(shows("growth: how the length grows"), models.size() > 20);
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Inspect, TakesIdsInsteadOfAText) {
+    const Json json = json_of("--ids 10,20,30,40,50,60,70 --length 3");
+    EXPECT_EQ(json.at("sequences"), 2);  // the seventh id has no window of its own
+    EXPECT_EQ(json.at("length"), 3);
+    const Json both = json_of("--ids 10,20,30,40,50,60,70 --length 3 --sequences 1 --lens");
+    EXPECT_EQ(both.at("sequences"), 1);
+    EXPECT_TRUE(both.at("layers")[0].at("lens_top_text").is_null());
+    const Json one = json_of("--ids 10,20,30,40,50,60,70");
+    EXPECT_EQ(one.at("sequences"), 1);
+    EXPECT_EQ(one.at("length"), 7);
+    const Json alone = json_of("--ids 10 --drop --lens");  // nothing comes after one token
+    EXPECT_TRUE(alone.at("loss").is_null());
+    EXPECT_TRUE(alone.at("layers")[0].at("drop").is_null());
+}
+
+TEST_F(Inspect, ReadsATextOfAFile) {
+    std::ofstream(place("text")) << "to be or not to be, that is the question";
+    const Json json = json_of("--text '" + place("text") + "' --length 8");
+    EXPECT_EQ(json.at("length"), 8);
+    EXPECT_EQ(json.at("sequences"), 5);  // 40 bytes, one token each
+    const Json whole = json_of("--text '" + place("text") + "'");
+    EXPECT_EQ(whole.at("length"), 40);
+    EXPECT_EQ(whole.at("sequences"), 1);
+}
+
+TEST_F(Inspect, WritesTablesAndFigures) {
+    const Outcome outcome = run_program("inspect builtin:pre-ln" + quick + " --drop" + out());
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("written to " + place("run") + ": depth.svg"), std::string::npos) << outcome.out;
+    std::set<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(place("run"))) {
+        found.insert(entry.path().filename().string());
+    }
+    std::set<std::string> expected = {"config.toml", "inspect.json", "provenance.json",
+                                      "layers.csv",  "heads.csv",    "gains.csv"};
+    for (const char* const figure :
+         {"depth", "norm", "added", "angle", "cosine", "rank", "attention", "gradient", "drop", "entropy", "logits",
+          "variance", "entries", "norm-gains", "branch-cosine"}) {
+        expected.insert(std::string(figure) + ".svg");
+        expected.insert(std::string(figure) + ".csv");
+    }
+    EXPECT_EQ(found, expected);
+    const Json printed = json_of("builtin:pre-ln" + quick + " --drop");
+    const Json json = parse_json(contents("inspect.json"), "inspect.json");
+    EXPECT_EQ(json, printed);
+    const auto lines = [&](const std::string& name) {
+        const std::string text = contents(name);
+        return std::count(text.begin(), text.end(), '\n');
+    };
+    EXPECT_EQ(contents("layers.csv").rfind("layer,norm,norm_low,", 0), 0U);
+    EXPECT_EQ(lines("layers.csv"), 14);
+    EXPECT_EQ(contents("heads.csv").rfind("layer,head,entropy,sink,largest_logit\n", 0), 0U);
+    EXPECT_EQ(lines("heads.csv"), 73);
+    EXPECT_EQ(contents("gains.csv").rfind("layer,norm,mean,deviation,largest\n", 0), 0U);
+    EXPECT_EQ(lines("gains.csv"), 25);
+    // The figure's points are the document's numbers.
+    std::istringstream points(contents("angle.csv"));
+    std::string line;
+    std::getline(points, line);
+    for (std::size_t l = 0; l < 12; ++l) {
+        std::getline(points, line);
+        const std::string start = "measured," + std::to_string(l) + ",";
+        ASSERT_EQ(line.rfind(start, 0), 0U) << line;
+        EXPECT_EQ(std::stod(line.substr(start.size())), json.at("layers")[l].at("angular_distance").get<double>());
+    }
+}
+
+TEST_F(Inspect, NumbersTheTablesOfSeveralModels) {
+    const Outcome outcome = run_program("inspect builtin:pre-ln builtin:peri-ln" + quick + out());
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    for (const char* const name : {"layers-1.csv", "layers-2.csv", "heads-1.csv", "heads-2.csv", "gains-1.csv",
+                                   "gains-2.csv", "depth.svg", "norm-gains.csv"}) {
+        EXPECT_TRUE(std::filesystem::exists(place("run") + "/" + name)) << name;
+    }
+    EXPECT_FALSE(std::filesystem::exists(place("run") + "/layers.csv"));
+    const Json json = parse_json(contents("inspect.json"), "inspect.json");
+    ASSERT_EQ(json.at("models").size(), 2U);
+    EXPECT_EQ(json.at("models")[0].at("model").at("name"), "builtin:pre-ln");
+    EXPECT_EQ(json.at("models")[1].at("model").at("name"), "builtin:peri-ln");
+    EXPECT_EQ(json.at("models")[1], json_of("builtin:peri-ln" + quick));
+    EXPECT_NE(contents("layers-1.csv"), contents("layers-2.csv"));
+}
+
+TEST_F(Inspect, AFinishedFolderIsNotComputedAgain) {
+    const std::string call = "inspect builtin:pre-ln" + quick + out();
+    ASSERT_EQ(run_program(call).exit, 0);
+    const std::string before = contents("inspect.json");
+    EXPECT_EQ(run_program(call).exit, 2);
+    const Outcome again = run_program("inspect --config '" + place("run") + "/config.toml'" + out() + " --resume");
+    EXPECT_EQ(again.exit, 0) << again.err;
+    EXPECT_NE(again.out.find("is complete; its results are in inspect.json."), std::string::npos) << again.out;
+    EXPECT_EQ(run_program(call + " --resume --json").out, before);
+    EXPECT_EQ(run_program("inspect builtin:peri-ln" + quick + out() + " --resume").exit, 2);  // another run
+    ASSERT_EQ(run_program("inspect builtin:peri-ln" + quick + out() + " --force").exit, 0);
+    EXPECT_NE(contents("inspect.json"), before);
+}
+
+TEST_F(Inspect, RefusesWhatMakesNoSenseAndWritesNothing) {
+    std::ofstream(place("empty")) << "";
+    const auto refused = [&](const std::string& arguments, const std::string& part) {
+        const Outcome outcome = run_program("inspect " + arguments + out());
+        EXPECT_EQ(outcome.exit, 2) << arguments;
+        EXPECT_EQ(outcome.out, "") << arguments;
+        EXPECT_NE(outcome.err.find(part), std::string::npos) << arguments << ": " << outcome.err;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+        EXPECT_FALSE(std::filesystem::exists(place("run"))) << arguments;
+    };
+    refused("no-such-model", "'no-such-model'");
+    refused("builtin:pre-ln no-such-model" + quick, "'no-such-model'");
+    refused("--length 1", "a whole number, 2 or more");
+    refused("--length 9999", "from 1 to 256");
+    refused("--sequences 0", "a whole number, 1 or more");
+    refused("--text '" + place("empty") + "'", "a text that is not empty");
+    refused("--ids 1,2,3 --text x", "one of them");
+    refused("--ids 1,256", "from 0 to 255");
+    refused("--ids 1,-2", "whole numbers");
+    refused("--text '" + place("nothing") + "'", "a readable file");
+    refused("--text '" + place("") + "'", "a readable file");
+    std::filesystem::create_directories(place("run"));
+    std::ofstream(place("run") + "/mine") << "keep";
+    const Outcome outcome = run_program("inspect" + quick + out());
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_NE(outcome.err.find("--force"), std::string::npos) << outcome.err;
+    EXPECT_EQ(contents("mine"), "keep");
+    EXPECT_FALSE(std::filesystem::exists(place("run") + "/config.toml"));
+}
+
+}  // namespace
+}  // namespace flyball::cli::test::inspect_test
