@@ -63,7 +63,7 @@ class BlasRows final : public HeadKernel<Real> {
         std::vector<double> weights, room;
     };
 
-    bool whole_row() const { return problem_.kind == Kind::sparsemax || problem_.kind == Kind::entmax15; }
+    bool whole_row() const { return form_.weights == Form::Weights::whole_row; }
 
     void block(double beta, std::size_t slot, std::size_t begin, std::size_t end, const Real* query, const Real* key,
                const Real* value, Real* out) {
@@ -107,21 +107,21 @@ class BlasRows final : public HeadKernel<Real> {
     void exponential_row(double beta, std::size_t allowed, std::size_t columns, Real* row, Real (&factor)[2]) const {
         const double count = static_cast<double>(allowed);
         const std::size_t padded = round_up(columns, micro_columns<Real>);
-        if (problem_.kind == Kind::ssmax) {
-            const auto log_count = static_cast<Real>(std::log(count));
+        if (form_.by_log_count) {
+            const auto log_count = static_cast<Real>(score_factor(problem_.kind, allowed));
             for (std::size_t k = 0; k < allowed; ++k) {
                 row[k] *= log_count;
             }
         }
         std::fill(row + allowed, row + padded, -std::numeric_limits<Real>::infinity());
         factor[0] = factor[1] = 1;
-        if (problem_.kind == Kind::sigmoid) {
+        if (form_.weights == Form::Weights::sigmoid) {
             kernels_.sigmoid_row(padded, static_cast<Real>(std::log2(count)), row);
             return;
         }
         Real maximum = 0;
         const Real total = kernels_.exponential_row(padded, row, &maximum);
-        if (problem_.kind == Kind::unnormalized) {
+        if (form_.by_tokens) {
             const double log2_gain = -beta * log2_e - std::log2(static_cast<double>(problem_.tokens));
             factor[0] = factor[1] = static_cast<Real>(std::exp2((static_cast<double>(maximum) + log2_gain) / 2));
         } else {
@@ -130,6 +130,7 @@ class BlasRows final : public HeadKernel<Real> {
     }
 
     HeadProblem problem_;
+    Form form_ = form_of(problem_.kind);
     const TileKernels<Real>& kernels_ = tile_kernels<Real>();
     std::size_t stride_;  // n padded to NR
     std::size_t block_;

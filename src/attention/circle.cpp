@@ -19,6 +19,7 @@
 #include "attention/bessel.hpp"
 #include "attention/exponent.hpp"
 #include "attention/head_kernel.hpp"
+#include "attention/row_weights.hpp"
 #include "attention/tile_kernels.hpp"
 #include "attention/workspace.hpp"
 #include "core/parallel.hpp"
@@ -51,11 +52,11 @@ class Circle final : public HeadKernel<Real> {
         const bool unit = range.least >= 1 - tolerance && range.most <= 1 + tolerance;
         const double square = unit ? 1.0 : range.least + (range.most - range.least) / 2;
         const bool one_length = unit || (range.least > 0 && range.most - range.least <= 2 * tolerance * range.most);
-        beta_ = problem_.kind == Kind::ssmax ? beta * std::log(static_cast<double>(n)) : beta;
+        beta_ = beta * score_factor(problem_.kind, n);
         // The terms of the sums grow with the scores, and so does the gain of unnormalized ones.
         const double scores = std::fabs(beta_) * square;
         const bool too_long = !unit && (80 * scores > static_cast<double>(n) * static_cast<double>(n) ||
-                                        (problem_.kind == Kind::unnormalized && scores - beta_ > most_gain));
+                                        (form_of(problem_.kind).by_tokens && scores - beta_ > most_gain));
         if (!one_length || too_long) {
             this->fell_back = true;
             path_ = one_length ? "long vectors: direct sums" : "lengths differ: direct sums";
@@ -146,7 +147,7 @@ class Circle final : public HeadKernel<Real> {
 
     void evaluate(const Real* z, Real* out) {
         const double n = static_cast<double>(problem_.tokens);
-        const bool normalize = problem_.kind != Kind::unnormalized;
+        const bool normalize = !form_of(problem_.kind).by_tokens;
         const double gain = std::exp(std::fabs(bessel_beta_) - beta_) / n;
         parallel_slots(chunks_, slots_, [&](std::size_t slot, std::size_t first, std::size_t last) {
             double* x = room_.data() + slot * room_size;

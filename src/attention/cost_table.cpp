@@ -1,5 +1,7 @@
 #include "attention/cost_table.hpp"
 
+#include "attention/row_weights.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -44,8 +46,7 @@ namespace {
 
 // Terms of the Fourier sums of circle: e^(-m^2/(2 beta)) = 1e-17.
 double fourier_terms(const HeadProblem& problem) {
-    const double factor = problem.kind == Kind::ssmax ? std::log(static_cast<double>(problem.tokens)) : 1.0;
-    return 10 + std::sqrt(80 * problem.beta * factor);
+    return 10 + std::sqrt(80 * problem.beta * score_factor(problem.kind, problem.tokens));
 }
 
 }  // namespace

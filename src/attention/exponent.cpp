@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/row_weights.hpp"
 #include "core/parallel.hpp"
 
 namespace flyball::attention {
@@ -43,17 +44,14 @@ template SquareRange square_range(std::size_t, std::size_t, const float*);
 
 Exponent exponent_of(Kind kind, double beta, std::size_t tokens, std::size_t allowed, SquareRange range, bool single) {
     Exponent exponent;
-    exponent.scale = beta * log2_e;
-    if (kind == Kind::ssmax) {
-        exponent.scale *= std::log(static_cast<double>(allowed));
-    }
+    exponent.scale = beta * log2_e * score_factor(kind, allowed);
     exponent.shift = std::fabs(exponent.scale) * range.most;
     // A negative beta prefers the opposite token, which need not exist: then scores down to -max|z|^2 must survive.
     const double depth =
         exponent.scale >= 0 ? exponent.scale * (range.most - range.least) : -2 * exponent.scale * range.most;
     // Powers of two left below this depth, about 200 and 66, are more than a double or float sum can see.
     exponent.one_shift = depth <= (single ? 60.0 : 800.0);
-    exponent.normalize = kind != Kind::unnormalized;
+    exponent.normalize = !form_of(kind).by_tokens;
     exponent.log2_gain = -beta * log2_e - std::log2(static_cast<double>(tokens));
     return exponent;
 }

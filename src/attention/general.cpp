@@ -5,6 +5,7 @@
 #include "attention/exponent.hpp"
 #include "attention/head_kernel.hpp"
 #include "attention/packing.hpp"
+#include "attention/row_weights.hpp"
 #include "attention/tile_kernels.hpp"
 #include "attention/workspace.hpp"
 #include "core/parallel.hpp"
@@ -42,8 +43,7 @@ class General final : public HeadKernel<Real> {
     void run(double beta, const Real* query, const Real* key, const Real* value, Real* out) override {
         const std::size_t n = problem_.tokens;
         for (std::size_t j = 0; j < n; ++j) {
-            const double factor = problem_.kind == Kind::ssmax ? std::log(static_cast<double>(allowed(j))) : 1.0;
-            scales_[j] = static_cast<Real>(beta * log2_e * factor);
+            scales_[j] = static_cast<Real>(beta * log2_e * score_factor(problem_.kind, allowed(j)));
         }
         parallel_slots(padded_ / NR, slots_, [&](std::size_t, std::size_t begin, std::size_t end) {
             pack_strips(key, n, problem_.width, begin * NR, end * NR, strips_.data());
@@ -65,7 +65,8 @@ class General final : public HeadKernel<Real> {
             job.end = std::min(end * block_, n);
             job.block = block_;
             job.causal = problem_.mask == Mask::causal;
-            job.kind = problem_.kind == Kind::sigmoid ? TileWeights::sigmoid : TileWeights::exponential;
+            job.kind = form_of(problem_.kind).weights == Form::Weights::sigmoid ? TileWeights::sigmoid
+                                                                                : TileWeights::exponential;
             job.normalize = exponent.normalize;
             job.log2_gain = static_cast<Real>(exponent.log2_gain);
             job.scaled = scaled_.data() + slot * general_rows * problem_.width;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attention/cost_table.hpp"
+#include "attention/row_weights.hpp"
 #include "attention/tile_kernels.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
@@ -12,10 +13,6 @@ namespace flyball::attention {
 namespace {
 
 constexpr std::size_t ensemble_most_tokens = 256;  // beyond, tokens of 16 systems leave the cache
-
-bool exponential(Kind kind) {
-    return kind == Kind::softmax || kind == Kind::unnormalized || kind == Kind::ssmax;
-}
 
 const char* any(const HeadProblem&) {
     return "";
@@ -28,7 +25,7 @@ const char* symmetric(const HeadProblem& problem) {
     if (problem.mask != Mask::none) {
         return "the scores are not symmetric: a mask is set";
     }
-    if (!exponential(problem.kind)) {
+    if (form_of(problem.kind).weights != Form::Weights::exponential) {
         return "the weights are not exponentials of the scores";
     }
     return "";
@@ -50,8 +47,8 @@ const char* plane(const HeadProblem& problem) {
 }
 
 const char* elementwise(const HeadProblem& problem) {
-    const bool whole_row = problem.kind == Kind::sparsemax || problem.kind == Kind::entmax15;
-    return whole_row ? "the weights need a whole row of scores at once" : "";
+    return form_of(problem.kind).weights == Form::Weights::whole_row ? "the weights need a whole row of scores at once"
+                                                                     : "";
 }
 
 }  // namespace

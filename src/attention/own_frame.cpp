@@ -82,7 +82,7 @@ class OneRow {
         switch (settings_.kind) {
             case Kind::softmax:
             case Kind::ssmax: {
-                const double beta = settings_.kind == Kind::ssmax ? std::log(m) * settings_.beta : settings_.beta;
+                const double beta = score_factor(settings_.kind, allowed) * settings_.beta;
                 double largest = 0;  // the token's own
                 for (std::size_t k = 0; k < allowed; ++k) {
                     w[k] = beta * own * ((scale_[k] - own) - scale_[k] * one_minus_cosine(row.square[k]));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "core/unreachable.hpp"
+
 namespace flyball::attention {
 
 namespace {
@@ -114,6 +116,27 @@ void softmax_reverse(double beta, std::size_t count, const double* p, double* gr
 }
 
 }  // namespace
+
+Form form_of(Kind kind) {
+    switch (kind) {
+        case Kind::softmax:
+            return {Form::Weights::exponential, false, false};
+        case Kind::ssmax:
+            return {Form::Weights::exponential, true, false};
+        case Kind::unnormalized:
+            return {Form::Weights::exponential, false, true};
+        case Kind::sigmoid:
+            return {Form::Weights::sigmoid, false, false};
+        case Kind::sparsemax:
+        case Kind::entmax15:
+            return {Form::Weights::whole_row, false, false};
+    }
+    unreachable();
+}
+
+double score_factor(Kind kind, std::size_t allowed) {
+    return form_of(kind).by_log_count ? std::log(static_cast<double>(allowed)) : 1.0;
+}
 
 void row_weights(Kind kind, double beta, std::size_t tokens, std::size_t allowed, double* scores,
                  std::vector<double>& room) {

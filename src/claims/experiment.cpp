@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/random.hpp"
+#include "core/setting_field.hpp"
 #include "dynamics/start.hpp"
 
 namespace flyball::claims {
@@ -118,11 +119,7 @@ std::vector<double> one_minus_cosines(const std::vector<double>& theta, std::siz
 }
 
 std::string listed(const std::vector<std::string>& words) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
-    }
-    return text;
+    return joined(words, "and");
 }
 
 std::vector<double> log_spaced(double first, double last, std::size_t count) {

@@ -82,6 +82,7 @@ report::LineFigure gamma_figure(const TheoryOutput& output) {
 }  // namespace
 
 std::string law_in_words(const Law& law) {
+    constexpr double hidden = -11.5;  // log of 1e-5: six digits of gamma would say 1, or next to nothing
     std::string constant;
     if (law.constant) {
         constant = ", C = " + number(*law.constant);
@@ -99,6 +100,9 @@ std::string law_in_words(const Law& law) {
         case LawKind::power:
             return fmt::format("power  C t^{}{}", number(*law.exponent), constant);
         case LawKind::frozen:
+            if (law.log_one_minus_limit && *law.log_one_minus_limit < hidden) {
+                return fmt::format("frozen at gamma = 1 - exp({})", number(*law.log_one_minus_limit));
+            }
             return fmt::format("frozen at gamma = {}", law.limit ? number(*law.limit) : "?");
         case LawKind::extinct:
             return fmt::format("extinct at t = {}", number(*law.time));

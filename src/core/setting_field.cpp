@@ -8,6 +8,15 @@
 
 namespace flyball {
 
+std::string joined(const std::vector<std::string>& words, std::string_view last) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        text += i == 0 ? "" : i + 1 == words.size() ? fmt::format(" {} ", last) : ", ";
+        text += words[i];
+    }
+    return text;
+}
+
 void SettingReader::fail(std::string_view got, std::string_view expected, std::string_view hint) const {
     throw Error(ErrorKind::usage, where_, got, expected, hint);
 }

@@ -41,6 +41,9 @@ const char* name_of(Value value, const NamedValues<Value>& table) {
     return "";
 }
 
+// "a, b or c" for the last word "or": what a help text says of a list.
+std::string joined(const std::vector<std::string>& words, std::string_view last);
+
 // Reads values for one module; `where` names it in messages ("dynamics.settings").
 class SettingReader {
   public:

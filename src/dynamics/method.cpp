@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 
+#include "core/setting_field.hpp"
 #include "dynamics/bdf.hpp"
 
 namespace flyball::dynamics {
@@ -17,14 +18,6 @@ constexpr auto rows = std::to_array<MethodRow>({
     {Method::euler, "euler", "", euler_table, nullptr, 12},
     {Method::rk4, "rk4", "", rk4_table, nullptr, 15},
 });
-
-std::string joined(const std::vector<std::string>& words, const std::string& last) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        text += (i == 0 ? "" : i + 1 == words.size() ? " " + last + " " : ", ") + words[i];
-    }
-    return text;
-}
 
 std::string names_where(bool equal_steps) {
     std::vector<std::string> words;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/attention.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/setting_field.hpp"
@@ -169,6 +170,7 @@ const char* name(Method method) {
 const std::vector<SettingField>& setting_fields() {
     using S = Settings;
     using T = const std::string&;
+    static const std::string attention_help = joined(attention::kind_names(), "or");
     static const std::string methods_help = method_help();
     static const std::string dt_help =
         "step of layers (1, a whole block, unless given), " + methods_with_equal_steps() + " (0.1 unless given)";
@@ -195,8 +197,8 @@ const std::vector<SettingField>& setting_fields() {
         {"ffn", "WIDTH", "add a random FFN sub-layer of this width",
          [](const S& s) { return s.ffn_width == 0 ? std::nullopt : Text(std::to_string(s.ffn_width)); },
          [](T text, S& s) { s.ffn_width = whole(text, "ffn", 0); }},
-        {"attention", "NAME", "softmax, unnormalized, sparsemax, entmax15, ssmax or sigmoid",
-         [](const S& s) -> Text { return s.attention; }, [](T text, S& s) { s.attention = text; }},
+        {"attention", "NAME", attention_help.c_str(), [](const S& s) -> Text { return s.attention; },
+         [](T text, S& s) { s.attention = text; }},
         {"start", "NAME", "symmetric, uniform, gaussian or cone:DELTA", start_text, parse_start},
         {"r0", "R", "length of the particles at the start", [](const S& s) -> Text { return format_double(s.r0); },
          [](T text, S& s) { s.r0 = real(text, "r0"); }},

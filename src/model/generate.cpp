@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attention/row_weights.hpp"
 #include "core/error.hpp"
 #include "model/linear.hpp"
 #include "model/model_rows.hpp"
@@ -48,7 +49,7 @@ void check_can_generate(const Architecture& architecture) {
 
 bool has_exact_cache(const Architecture& architecture, const scheme::Program& program, std::size_t tokens) {
     return architecture.causal && !reads_tokens(program) &&
-           architecture.attention_kind != attention::Kind::unnormalized &&
+           !attention::form_of(architecture.attention_kind).by_tokens &&
            !(is_dynamic(architecture) && static_cast<double>(tokens) > architecture.rope.original_positions);
 }
 

@@ -56,6 +56,17 @@ Real largest_of(const Real* x, Real mean, std::size_t dim) {
     return largest;
 }
 
+// The mean of a finite row whose sum overflows.
+template <class Real>
+Real careful_mean(const Real* x, std::size_t dim) {
+    const Real largest = largest_of(x, Real{0}, dim);
+    Real sum = 0;
+    for (std::size_t k = 0; k < dim; ++k) {
+        sum += x[k] / largest;
+    }
+    return sum / static_cast<Real>(dim) * largest;
+}
+
 template <class Real>
 RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim) {
     RowScale<Real> scale;
@@ -64,12 +75,17 @@ RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim)
     Real squares = 0;
     if (shape.centred) {
         scale.mean = sum_of(x, dim) / count;
+        if (!__builtin_isfinite(static_cast<double>(scale.mean))) {
+            scale.mean = careful_mean(x, dim);
+        }
         squares = squares_around(x, scale.mean, dim);
     } else {
         squares = dot_of(x, x, dim);
     }
     const Real divisor = shape.mean ? count : Real{1};
-    if (map.eps > 0) {
+    // Beside squares that overflow, eps is nothing: such rows go on below as if there were none. (1/sqrt(inf) would
+    // make them zero without a word.)
+    if (map.eps > 0 && !(squares >= largest_squares<Real>)) {
         scale.inverse = 1 / static_cast<Real>(__builtin_sqrt(static_cast<double>(squares / divisor + map.eps)));
         return scale;
     }

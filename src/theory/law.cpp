@@ -16,6 +16,7 @@ Law frozen(double u, double gamma, std::string note) {
     Law law;
     law.kind = LawKind::frozen;
     law.limit = std::abs(u) > 0.5 ? -std::expm1(-u) : gamma;
+    law.log_one_minus_limit = -u;
     law.note = std::move(note);
     return law;
 }

@@ -29,6 +29,7 @@ Json law_json(const Law& law) {
             {"constant", or_null(law.constant)},
             {"log_constant", or_null(law.log_constant)},
             {"limit", or_null(law.limit)},
+            {"log_one_minus_limit", or_null(law.log_one_minus_limit)},
             {"error", or_null(law.error)},
             {"speed_growth", or_null(law.speed_growth)},
             {"speed_agrees", law.speed_agrees},

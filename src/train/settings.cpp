@@ -122,6 +122,14 @@ std::size_t Settings::ffn_width() const {
 const std::vector<SettingField>& setting_fields() {
     using S = Settings;
     using T = const std::string&;
+    static const std::string norm_help = [] {
+        std::vector<std::string> names;
+        for (const scheme::Normaliser& norm : scheme::normalisers()) {
+            names.emplace_back(norm.name);
+        }
+        return "what norm means: " + joined(names, "or");
+    }();
+    static const std::string attention_help = "how scores become weights: " + joined(attention::kind_names(), "or");
     static const std::vector<SettingField> fields = {
         {"data", "FILE", "a text file, a .bin file of 16-bit token ids, or synthetic (docs/data.md)",
          [](const S& s) -> Text { return s.data; }, [](T text, S& s) { s.data = text; }},
@@ -149,16 +157,16 @@ const std::vector<SettingField>& setting_fields() {
         {"positions", "NAME", "learned, or rope (rotary positions)",
          [](const S& s) -> Text { return name_of(s.positions, position_names); },
          [](T text, S& s) { s.positions = reader.named(text, "kind of positions", position_names); }},
-        {"norm", "NAME", "what norm means: layernorm, rmsnorm, dyt, derf, unit",
-         [](const S& s) -> Text { return s.norm; }, [](T text, S& s) { s.norm = text; }},
+        {"norm", "NAME", norm_help.c_str(), [](const S& s) -> Text { return s.norm; },
+         [](T text, S& s) { s.norm = text; }},
         {"activation", "NAME", "of the feed-forward network: gelu or swiglu",
          [](const S& s) -> Text { return name_of(s.ffn_kind, ffn_names); },
          [](T text, S& s) { s.ffn_kind = reader.named(text, "activation", ffn_names); }},
         {"qk-norm", "NAME", "RMSNorm on queries and keys: none, over each head, or over the whole projection",
          [](const S& s) -> Text { return name_of(s.qk_norm, qk_norm_names); },
          [](T text, S& s) { s.qk_norm = reader.named(text, "norm of queries and keys", qk_norm_names); }},
-        {"attention", "NAME", "how scores become weights: softmax, sparsemax, entmax15, ssmax, sigmoid, ..",
-         [](const S& s) -> Text { return s.attention; }, [](T text, S& s) { s.attention = text; }},
+        {"attention", "NAME", attention_help.c_str(), [](const S& s) -> Text { return s.attention; },
+         [](T text, S& s) { s.attention = text; }},
         {"untied", "", "give the head a matrix of its own instead of the token embedding",
          [](const S& s) -> Text { return s.untied ? "true" : "false"; },
          [](T text, S& s) { s.untied = reader.truth(text, "untied"); }},

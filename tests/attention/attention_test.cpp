@@ -9,6 +9,8 @@
 #include "attention/cost_table.hpp"
 #include "attention/kernels.hpp"
 #include "core/error.hpp"
+#include "core/file.hpp"
+#include "places.hpp"
 #include "support.hpp"
 
 namespace flyball::attention::testing {
@@ -100,6 +102,13 @@ TEST(AttentionNames, RoundTripAndSuggest) {
     }
     EXPECT_NE(message([] { kind_from_name("sofmax"); }).find("did you mean 'softmax'?"), std::string::npos);
     EXPECT_NE(message([] { mask_from_name("casual"); }).find("did you mean 'causal'?"), std::string::npos);
+}
+
+TEST(AttentionNames, OfKindsAreDefinedInTheManual) {
+    const std::string manual = read_text_file(std::string(flyball::test::source_folder) + "/docs/simulate.md", 1 << 20);
+    for (const std::string& kind : kind_names()) {
+        EXPECT_NE(manual.find("\n| " + kind + " | "), std::string::npos) << kind << " has no row in docs/simulate.md";
+    }
 }
 
 TEST(Attention, RefusesSizesThatDoNotFit) {

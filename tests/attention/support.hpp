@@ -37,30 +37,7 @@ inline std::vector<double> projected(std::vector<double> s, double power) {
     return p;
 }
 
-inline std::vector<double> weights_of(Kind kind, double beta, std::size_t tokens, std::vector<double> s) {
-    const double m = static_cast<double>(s.size());
-    const double factor = kind == Kind::ssmax ? beta * std::log(m) : (kind == Kind::entmax15 ? beta / 2 : beta);
-    if (kind == Kind::unnormalized) {
-        for (double& x : s) {
-            x = std::exp(beta * (x - 1)) / static_cast<double>(tokens);
-        }
-        return s;
-    }
-    for (double& x : s) {
-        x *= factor;
-    }
-    if (kind == Kind::sparsemax) {
-        return projected(s, 1);
-    }
-    if (kind == Kind::entmax15) {
-        return projected(s, 2);
-    }
-    if (kind == Kind::sigmoid) {
-        for (double& x : s) {
-            x = 1 / (1 + std::exp(-(x - std::log(m))));
-        }
-        return s;
-    }
+inline std::vector<double> softmax(std::vector<double> s) {
     const double top = *std::max_element(s.begin(), s.end());
     double sum = 0;
     for (double& x : s) {
@@ -71,6 +48,39 @@ inline std::vector<double> weights_of(Kind kind, double beta, std::size_t tokens
         x /= sum;
     }
     return s;
+}
+
+inline std::vector<double> multiplied(double factor, std::vector<double> s) {
+    for (double& x : s) {
+        x *= factor;
+    }
+    return s;
+}
+
+// No default: a kind without its definition here does not compile.
+inline std::vector<double> weights_of(Kind kind, double beta, std::size_t tokens, std::vector<double> s) {
+    const double m = static_cast<double>(s.size());
+    switch (kind) {
+        case Kind::softmax:
+            return softmax(multiplied(beta, s));
+        case Kind::ssmax:
+            return softmax(multiplied(beta * std::log(m), s));
+        case Kind::sparsemax:
+            return projected(multiplied(beta, s), 1);
+        case Kind::entmax15:
+            return projected(multiplied(beta / 2, s), 2);
+        case Kind::unnormalized:
+            for (double& x : s) {
+                x = std::exp(beta * (x - 1)) / static_cast<double>(tokens);
+            }
+            return s;
+        case Kind::sigmoid:
+            for (double& x : s) {
+                x = 1 / (1 + std::exp(-(beta * x - std::log(m))));
+            }
+            return s;
+    }
+    return {};
 }
 
 // matrix [rows, columns] times vector

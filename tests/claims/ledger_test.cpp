@@ -1,11 +1,14 @@
 // The ledger as data: every claim says who says what, and nothing is listed twice.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 #include <set>
 
 #include "claims/groups.hpp"
 #include "core/error.hpp"
+#include "core/file.hpp"
+#include "places.hpp"
 #include "scheme/catalogue.hpp"
 
 namespace flyball::claims {
@@ -49,6 +52,37 @@ TEST(Ledger, IdsAndStatementsAreUnique) {
         EXPECT_TRUE(ids.insert(claim.id).second) << claim.id;
         EXPECT_TRUE(statements.insert(claim.statement).second) << claim.id;
     }
+}
+
+// A theme or a group that is written and not named in its list would be in nobody's reach.
+TEST(Ledger, NamesEveryThemeAndGroupThatIsDefined) {
+    const std::filesystem::path folder = std::filesystem::path(flyball::test::source_folder) / "src/claims";
+    const auto text_of_file = [](const std::filesystem::path& path) { return read_text_file(path.string(), 1 << 20); };
+    const std::regex theme("(?:^|\\n)std::vector<Claim> ([a-z]+)(_\\w*claims)\\(\\) \\{");
+    const std::regex group("(?:^|\\n)Group (\\w+_group)\\(\\) \\{");
+    std::size_t themes = 0;
+    std::size_t found_groups = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() != ".cpp") {
+            continue;
+        }
+        const std::string text = text_of_file(entry.path());
+        for (std::sregex_iterator at(text.begin(), text.end(), theme), end; at != end; ++at, ++themes) {
+            const std::string name = at->str(1) + at->str(2);
+            EXPECT_NE(text_of_file(folder / (at->str(1) + ".cpp")).find(name), std::string::npos)
+                << "name " << name << " in group.themes of " << at->str(1) << ".cpp";
+        }
+        for (std::sregex_iterator at(text.begin(), text.end(), group), end; at != end; ++at, ++found_groups) {
+            EXPECT_NE(text_of_file(folder / "groups.cpp").find(at->str(1) + "()"), std::string::npos)
+                << "name " << at->str(1) << " in groups()";
+        }
+    }
+    EXPECT_EQ(found_groups, groups().size());
+    std::size_t walked = 0;
+    for (const Group& one : groups()) {
+        walked += one.themes.size();
+    }
+    EXPECT_EQ(themes, walked) << "a theme that is named twice, or not at all";
 }
 
 TEST(Ledger, HasARowOfTableTwoAndBothVelocitiesForEachOfTheSixSchemes) {

@@ -91,6 +91,14 @@ TEST(Theory, TellsPowersOfTimeAndStreamsThatEnd) {
     EXPECT_TRUE(runs[1]["gamma"][2].is_null());
 }
 
+TEST(Theory, ALimitThatRoundsToOneIsSaidByItsLogarithm) {
+    const std::string flags = "theory --equation 'x + dt*f(x)/(1+t) - dt*x/(1+t)^2 | norm(x)' --tokens 10";
+    EXPECT_NE(run_program(flags).out.find("frozen at gamma = 1 - exp(-46.0609)"), std::string::npos);
+    const Json run = parse_json(run_program(flags + " --json").out, "json")["runs"][0];
+    EXPECT_NEAR(run["terminal"]["log_one_minus_limit"].get<double>(), -46.06090018521183, 1e-9);
+    EXPECT_NE(run_program("theory 'ngpt:alpha=exp(-t)'").out.find("frozen at gamma = 0."), std::string::npos);
+}
+
 TEST(Theory, ExtremeSettingsGiveNumbers) {
     const Outcome outcome = run_program("theory --tokens 1000000 --beta 700 --time 1e100 --log-time --json");
     ASSERT_EQ(outcome.exit, 0) << outcome.err;

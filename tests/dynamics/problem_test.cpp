@@ -4,13 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "core/error.hpp"
 #include "dynamics/run.hpp"
 #include "dynamics/start.hpp"
 #include "dynamics/velocities.hpp"
 #include "scheme/catalogue.hpp"
+#include "setting_fields.hpp"
 
 namespace flyball::dynamics::problem_test {
 namespace {
@@ -126,6 +129,79 @@ TEST(Problem, OfSettingsIsWhatTheSettingsSay) {
     EXPECT_TRUE(problem_of(s, program_of("pre-ln")).attention.identity());
     s.tokens = 0;
     EXPECT_THROW(problem_of(s, program_of("pre-ln")), Error);
+}
+
+// What a run is given of a setting, in a run that can have it.
+struct Arrival {
+    const char* key;
+    const char* value;  // not the default
+    std::string (*given)(const Settings&);
+    const char* beside = "";  // another setting that it needs, as KEY=VALUE
+};
+
+std::string text_of(double value) {
+    return std::to_string(value);
+}
+std::string text_of(const std::vector<double>& values) {
+    std::string text;
+    for (const double value : values) {
+        text += std::to_string(value) + " ";
+    }
+    return text;
+}
+Problem pre_ln_of(const Settings& s) {
+    return problem_of(s, program_of("pre-ln"));
+}
+
+const std::vector<Arrival>& arrivals() {
+    using S = const Settings&;
+    static const std::vector<Arrival> table = {
+        {"tokens", "7", [](S s) { return std::to_string(pre_ln_of(s).tokens); }},
+        {"dim", "9", [](S s) { return std::to_string(pre_ln_of(s).dim); }},
+        {"beta", "2.5", [](S s) { return text_of(pre_ln_of(s).attention.settings.beta); }},
+        {"heads", "2", [](S s) { return std::to_string(pre_ln_of(s).attention.heads); }},
+        {"mask", "causal", [](S s) { return std::to_string(pre_ln_of(s).attention.causal()); }},
+        {"weights", "gaussian", [](S s) { return std::to_string(pre_ln_of(s).attention.identity()); }},
+        {"fresh", "true", [](S s) { return std::to_string(pre_ln_of(s).fresh); }, "weights=gaussian"},
+        {"ffn", "5", [](S s) { return std::to_string(pre_ln_of(s).ffn.width); }},
+        {"attention", "ssmax", [](S s) -> std::string { return name(pre_ln_of(s).attention.settings.kind); }},
+        {"start", "gaussian", [](S s) { return text_of(pre_ln_of(s).start); }},
+        {"r0", "2", [](S s) { return text_of(pre_ln_of(s).start); }},
+        {"time", "3", [](S s) { return text_of(pre_ln_of(s).final_time()); }},
+        {"layers", "12", [](S s) { return text_of(pre_ln_of(s).final_time()); }},
+        {"dt", "0.5", [](S s) { return text_of(control_of(s).step); }, "method=rk4"},
+        {"method", "rk4", [](S s) -> std::string { return name(control_of(s).method); }},
+        {"rtol", "0.1", [](S s) { return text_of(control_of(s).rtol); }},
+        {"atol", "0.1", [](S s) { return text_of(control_of(s).atol); }},
+        {"systems", "2", [](S s) { return std::to_string(pre_ln_of(s).systems); }},
+        {"samples", "3", [](S s) { return text_of(watch_of(s).times); }},
+        {"log-time", "true", [](S s) { return text_of(watch_of(s).times); }},
+        {"until", "cosine>0.9", [](S s) { return watch_of(s).until ? watch_of(s).until->observable : ""; }},
+        {"precision", "f32", [](S s) { return std::to_string(static_cast<int>(control_of(s).precision)); }},
+        {"kernel", "blas", [](S s) { return control_of(s).kernel; }},
+        {"seed", "5", [](S s) { return text_of(pre_ln_of(s).start); }},
+    };
+    return table;
+}
+
+// A setting that is read, written and forgotten on its way to the run would change nothing.
+TEST(Problem, EverySettingArrivesInTheRun) {
+    for (const SettingField& field : setting_fields()) {
+        const auto arrival = std::find_if(arrivals().begin(), arrivals().end(),
+                                          [&](const Arrival& row) { return std::string(row.key) == field.key; });
+        ASSERT_NE(arrival, arrivals().end()) << "say in arrivals() where " << field.key << " arrives";
+        Settings s;
+        s.tokens = 4;
+        s.dim = 6;
+        const std::string beside = arrival->beside;
+        if (!beside.empty()) {
+            const std::size_t equals = beside.find('=');
+            flyball::test::field_named(setting_fields(), beside.substr(0, equals)).parse(beside.substr(equals + 1), s);
+        }
+        const std::string before = arrival->given(s);
+        field.parse(arrival->value, s);
+        EXPECT_NE(arrival->given(s), before) << field.key << " changes nothing";
+    }
 }
 
 TEST(Problem, WithAStartOfAnotherSizeIsRefused) {

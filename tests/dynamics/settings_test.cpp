@@ -8,8 +8,10 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "dynamics/checkpoint.hpp"
 #include "dynamics/weights.hpp"
+#include "places.hpp"
 #include "scheme/catalogue.hpp"
 #include "setting_fields.hpp"
 
@@ -62,6 +64,11 @@ TEST(SettingFields, EachIsReadBackAsItIsWritten) {
     for (const SettingField& field : setting_fields()) {
         EXPECT_EQ(tried.count(field.key), 1U) << "give " << field.key << " a value in other_values()";
     }
+}
+
+TEST(SettingFields, EachIsExplainedInTheManual) {
+    const std::string page = read_text_file(std::string(flyball::test::source_folder) + "/docs/simulate.md", 1 << 20);
+    EXPECT_EQ(flyball::test::not_in_the_manual(setting_fields(), page), "") << "say what they do in docs/simulate.md";
 }
 
 TEST(SettingFields, EachCountsInTheIdentityOfARun) {

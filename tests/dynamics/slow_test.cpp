@@ -266,6 +266,25 @@ TEST(Groups, BelongToRestartPoints) {
 
 // ---- where digits run out ----
 
+// Two tokens that turn by e^-55 a unit of time. Rounding of a float kernel turns them by 1e-7, of a double one by
+// 1e-16: that is noticeable, 1e-4, from t = 1e3 or so on, and from 1e12 or so on. Asked of the particles themselves,
+// since a run that does not notice walks on in steps as short as the noise allows, for hours.
+TEST(Digits, RunOutWhenTheRoundingOfThePrecisionHasTurnedATokenNoticeably) {
+    Settings settings = slow_settings(2, 40, 2);
+    settings.kernel = "direct";  // ambient coordinates in double too
+    const auto lost = [&](Precision precision, double t) {
+        settings.precision = precision;
+        Particles particles(problem_of(settings, scheme::find_scheme("post-ln").program), control_of(settings));
+        particles.set_segment(0, settings.time);
+        return particles.may_lose_digits(t) && particles.digits_lost(t);
+    };
+    EXPECT_FALSE(lost(Precision::f32, 10));
+    EXPECT_TRUE(lost(Precision::f32, 1e5));
+    EXPECT_FALSE(lost(Precision::f64, 1e5));
+    EXPECT_FALSE(lost(Precision::f64, 1e9));
+    EXPECT_TRUE(lost(Precision::f64, 1e14));
+}
+
 TEST(Digits, ThatRanOutAreAnOutcomeAndNotRest) {
     Settings settings = slow_settings(2, 40, 2);
     settings.precision = Precision::f32;

@@ -42,14 +42,44 @@ TEST(Norms, StartWhereTheirSourcesSay) {
     // DyT, arXiv:2503.10622: gain * tanh(alpha x) + bias, alpha 0.5. Derf, arXiv:2512.10938: gain * erf(alpha x + s) +
     // bias, alpha 0.5, s 0.
     const std::map<std::string, std::map<std::string, float>> expected = {
+        {"unit", {}},
         {"layernorm", {{"weight", 1.0F}, {"bias", 0.0F}}},
         {"rmsnorm", {{"weight", 1.0F}}},
         {"dyt", {{"weight", 1.0F}, {"bias", 0.0F}, {"alpha", 0.5F}}},
         {"derf", {{"weight", 1.0F}, {"bias", 0.0F}, {"alpha", 0.5F}, {"shift", 0.0F}}},
     };
-    for (const auto& [name, numbers] : expected) {
-        const Architecture a = with_norm(scheme::find_normaliser(name), "peri-ln");
-        EXPECT_EQ(starts(initialised<float>(a, scheme::Recipe{}, 3)), numbers) << name;
+    for (const scheme::Normaliser& norm : scheme::normalisers()) {
+        const auto numbers = expected.find(std::string(norm.name));
+        ASSERT_NE(numbers, expected.end()) << "say above where the numbers of " << norm.name << " start";
+        EXPECT_EQ(starts(initialised<float>(with_norm(norm, "peri-ln"), scheme::Recipe{}, 3)), numbers->second)
+            << norm.name;
+    }
+}
+
+// The squares of a stream of 2^80 overflow in float. Beside either stream what the blocks add is less than rounding, so
+// that the model must say the same: rows that became zero would make it predict every token alike.
+TEST(Norms, OfAStreamWhoseSquaresOverflowAreThoseOfALargeStream) {
+    for (const char* const name : {"layernorm", "rmsnorm", "unit"}) {
+        const Architecture a = with_norm(scheme::find_normaliser(name), "pre-ln");
+        std::vector<std::vector<double>> said;
+        for (const int power : {40, 80}) {
+            Model<float> model = initialised<float>(a, {.initialisation = {.draw = {.deviation = "0.2"}}}, 3);
+            for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
+                const ParameterSpec& spec = model.layout().parameters[i];
+                for (std::size_t k = 0; spec.role == Role::embedding && k < spec.elements(); ++k) {
+                    model.parameters()->at(static_cast<int>(i))[k] *= std::ldexp(1.0F, power);
+                }
+            }
+            Pass<float> pass(model, tiny_ids.size(), Keep::nothing);
+            pass.forward(tiny_ids);
+            said.emplace_back(pass.readout().begin(), pass.readout().end());
+        }
+        double largest = 0;
+        for (std::size_t k = 0; k < said[0].size(); ++k) {
+            ASSERT_NEAR(said[1][k], said[0][k], 1e-5) << name;
+            largest = std::max(largest, std::fabs(said[0][k]));
+        }
+        EXPECT_GT(largest, 0.1) << name;
     }
 }
 

@@ -54,12 +54,27 @@ TEST(Normalisers, EachIsTheFormulaOfItsPaper) {
     EXPECT_EQ(typed_rows().size(), normalisers().size());
 }
 
-TEST(Normalisers, OnlyThoseThatActOnWholeVectorsKeepThePlane) {
-    EXPECT_TRUE(keeps_plane(RowFunction::sphere));
-    EXPECT_TRUE(keeps_plane(RowFunction::rms));
-    EXPECT_FALSE(keeps_plane(RowFunction::centred));
-    EXPECT_FALSE(keeps_plane(RowFunction::tanh));
-    EXPECT_FALSE(keeps_plane(RowFunction::erf));
+// Typed once more: what each function sees of a row. No default, so that a new one is decided here too.
+enum class Sees { length, coordinates, numbers };
+Sees seen_by(RowFunction function) {
+    switch (function) {
+        case RowFunction::sphere:
+        case RowFunction::rms:
+            return Sees::length;
+        case RowFunction::centred:
+            return Sees::coordinates;
+        case RowFunction::tanh:
+        case RowFunction::erf:
+            return Sees::numbers;
+    }
+    return Sees::numbers;
+}
+
+TEST(Normalisers, KeepThePlaneWhereTheySeeTheLengthAloneAndAreSmoothWhereTheySeeNumbersAlone) {
+    for (const Normaliser& row : normalisers()) {
+        EXPECT_EQ(keeps_plane(row.function), seen_by(row.function) == Sees::length) << row.name;
+        EXPECT_EQ(smooth_at_zero(row.function), seen_by(row.function) == Sees::numbers) << row.name;
+    }
 }
 
 }  // namespace

@@ -183,6 +183,17 @@ TEST(TerminalLaw, FrozenTellsWhere) {
     EXPECT_NE(terminal_law(named("pre-ln"), with(2, 20)).note.find("not reached"), std::string::npos);
 }
 
+// Attention of the stream itself: tokens approach like 1/t until beta p^2, p being what a token has of its own, makes
+// each see itself alone, and then all grow alike. By scipy (DOP853 in log p and log q over log t, rtol 1e-12).
+TEST(TerminalLaw, FrozenCloserToOneThanANumberCanSayHasALogarithm) {
+    const Law law = terminal_law(equation("x + dt*f(x)/(1+t) - dt*x/(1+t)^2 | norm(x)"), with(10, 1));
+    EXPECT_EQ(law.kind, LawKind::frozen);
+    EXPECT_EQ(law.limit.value(), 1);
+    EXPECT_NEAR(law.log_one_minus_limit.value(), -46.06090018521183, 1e-9);
+    const Law far = terminal_law(named("ngpt:alpha=exp(-t)"), with(32, 1));
+    EXPECT_NEAR(-std::expm1(far.log_one_minus_limit.value()), far.limit.value(), 1e-14);
+}
+
 TEST(TerminalLaw, OfNoKnownKindTellsHowFarItCame) {
     // Post-LN at the time int dt/((1+t) log(2+t)), which grows like log log t: 1 - gamma falls, ever more slowly.
     const Law law = terminal_law(equation("norm(x + dt*f(x)/(1+t)/log(2+t))"), with(32, 1));

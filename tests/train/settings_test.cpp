@@ -6,6 +6,8 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
+#include "places.hpp"
 #include "setting_fields.hpp"
 #include "train/run.hpp"
 #include "train/small.hpp"
@@ -71,6 +73,14 @@ TEST(TrainSettings, EachIsReadBackAsItIsWritten) {
     for (const SettingField& field : setting_fields()) {
         EXPECT_EQ(tried.count(field.key), 1U) << "give " << field.key << " a value in other_values()";
     }
+}
+
+TEST(TrainSettings, EachIsExplainedInTheManual) {
+    std::string pages;
+    for (const char* const page : {"train.md", "data.md"}) {
+        pages += read_text_file(std::string(flyball::test::source_folder) + "/docs/" + page, 1 << 20);
+    }
+    EXPECT_EQ(flyball::test::not_in_the_manual(setting_fields(), pages), "") << "say what they do in docs/train.md";
 }
 
 TEST(TrainSettings, EachCountsInTheIdentityOfARun) {

@@ -45,6 +45,18 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("success-bound-at-one-percent", "src/claims/fit.cpp",
+     'std::pow(0.05, 1 / static_cast<double>(all))',
+     'std::pow(0.01, 1 / static_cast<double>(all))'),
+    ("residual-is-the-sum-of-squares", "src/claims/fit.cpp",
+     'line.residual = std::sqrt(squares / static_cast<double>(n));',
+     'line.residual = std::sqrt(squares);'),
+    ("notes-of-claim-and-run-exchanged", "src/claims/judge.cpp",
+     'claim.note + "; " + measurement.note',
+     'measurement.note + "; " + claim.note'),
+    ("cheap-claims-are-begun-first", "src/claims/judge.cpp",
+     'claims[a].cost > claims[b].cost',
+     'claims[a].cost < claims[b].cost'),
     ("claims-csv-predicted-measured-swapped", "src/claims/documents.cpp",
      "csv_cell(found.predicted),\n                            csv_cell(found.measured)",
      "csv_cell(found.measured),\n                            csv_cell(found.predicted)"),
@@ -89,6 +101,6 @@ BLIND = [
      'return claim.source != "finding";', 'return claim.source == "finding";'),
     ("interval-of-a-mean-has-one-degree-too-many", "src/claims/fit.cpp",
      "student_quantile(values.size() - 1)", "student_quantile(values.size())"),
-    ("list-has-its-and-after-the-first", "src/claims/experiment.cpp",
-     'i + 1 == words.size() ? " and " : ", "', 'i == 1 ? " and " : ", "'),
+    ("a-theme-is-left-out-of-its-group", "src/claims/limits.cpp",
+     "limits_weights_claims,     limits_distance_claims,", "limits_distance_claims,"),
 ]

@@ -278,7 +278,7 @@ KNOWN = [
     ("n-is-cached-in-the-readout", "src/model/generate.cpp",
      "    scheme::walk(*program.readout(), look);\n", ""),
     ("unnormalized-attention-is-cached", "src/model/generate.cpp",
-     "architecture.attention_kind != attention::Kind::unnormalized &&", "true &&"),
+     "!attention::form_of(architecture.attention_kind).by_tokens &&", "true &&"),
     ("dynamic-positions-cached-one-too-long", "src/model/generate.cpp",
      "static_cast<double>(tokens) > architecture.rope.original_positions", "static_cast<double>(tokens) > architecture.rope.original_positions + 1"),
     ("a-cleared-text-keeps-its-keys", "src/model/generate.cpp",

@@ -52,6 +52,23 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("log-of-one-minus-a-limit-has-the-other-sign", "src/theory/law.cpp",
+     "law.log_one_minus_limit = -u;", "law.log_one_minus_limit = u;"),
+    ("power-law-expects-no-growth-of-speed", "src/theory/law.cpp",
+     '            expected = 1;\n',
+     '            expected = 0;\n'),
+    ("swings-exchange-low-and-high", "src/theory/law.cpp",
+     'low->gamma, high->gamma',
+     'high->gamma, low->gamma'),
+    ("early-end-is-not-said", "src/theory/law.cpp",
+     'if (!ends && !walked.stopped.empty()) {',
+     'if (ends && !walked.stopped.empty()) {'),
+    ("frozen-law-says-it-has-no-error", "src/theory/law.cpp",
+     'std::abs(rest - other_rest) / std::max(*law.limit, 1e-300)',
+     'std::abs(rest - rest) / std::max(*law.limit, 1e-300)'),
+    ("heads-beta-of-the-document-are-sorted-away", "src/theory/prediction.cpp",
+     'row["heads_beta"] = run.settings.betas;',
+     'row["heads_beta"] = run.settings.betas.size();'),
     ("consensus-constant-log-n", "src/theory/consensus.cpp",
      "return ratio - std::log(n - 1);", "return ratio - std::log(n);"),
     ("heads-other-weight-not-averaged", "src/theory/direction.cpp",

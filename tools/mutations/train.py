@@ -197,6 +197,24 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("usual-decay-ten-times-smaller", "src/train/schedule.cpp",
+     'training.weight_decay ? 0.1 : 0.0',
+     'training.weight_decay ? 0.01 : 0.0'),
+    ("warm-up-needed-as-usual", "src/train/schedule.cpp",
+     'return settings.steps / 10;',
+     'return settings.steps / 20;'),
+    ("first-step-not-recorded", "src/train/trainer.cpp",
+     'return step == 1 || step % settings_.record == 0',
+     'return step % settings_.record == 0'),
+    ("summary-of-a-run-exchanges-gradients", "src/train/summary.cpp",
+     'visit("smallest_gradient", s.smallest_gradient);\n    visit("largest_gradient", s.largest_gradient);',
+     'visit("smallest_gradient", s.largest_gradient);\n    visit("largest_gradient", s.smallest_gradient);'),
+    ("error-of-the-floor-read-from-the-cold-one", "src/train/summary.cpp",
+     's.language->error = number_of(language.at("error"));',
+     's.language->error = number_of(language.at("cold_error"));'),
+    ("embedding-record-loses-its-gradient", "src/train/summary.cpp",
+     '"data_variance", "gradient"}',
+     '"data_variance"}'),
     # what is recorded of a layer
     ("recorded-gradient-weighed-twice", "src/train/observer.cpp",
      "layer.gradient = block.gradient / weight;", "layer.gradient = block.gradient * weight;"),
