@@ -93,7 +93,7 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
     report.rate = optimisation_.schedule.rate(done_);
     const bool recorded = is_recorded(report.step);
     const double weight = 1 / static_cast<double>(settings_.accumulate);
-    std::fill(gradients_.all().begin(), gradients_.all().end(), 0.0F);
+    gradients_.clear();
     std::vector<std::int32_t> ids;
     std::vector<std::int32_t> targets;
     std::optional<StopOn> stoppable(std::in_place, stop);
