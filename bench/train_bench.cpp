@@ -117,7 +117,7 @@ class Training {
             loss = pass_->loss_and_backward(targets_, gradients_);
         }
         ++steps_;
-        const std::vector<float>& gradients = gradients_.all();
+        const LineVector<float>& gradients = gradients_.all();
         train::AdamwStep adamw;
         adamw.rate = 1e-3;
         adamw.decay = 0.01;

@@ -1,6 +1,6 @@
-// Vectors of numbers that begin at a line of the cache. std::vector alone begins 16 bytes into one where it is large: then
-// every other 32-byte access, and every 64-byte access, touches two lines, which a product whose operands are in the
-// first-level cache feels as a sixth of its time (docs/decisions/0026-small-products.md).
+// Vectors of numbers that begin at a line of the cache. std::vector alone begins 16 bytes into one where it is large:
+// then every other 32-byte access, and every 64-byte access, touches two lines, which a product whose operands are in
+// the first-level cache feels as a sixth of its time (docs/decisions/0026-small-products.md).
 #pragma once
 
 #include <cstddef>

@@ -4,13 +4,13 @@
 
 constexpr std::size_t lanes = sizeof(Vector) / sizeof(float);
 constexpr std::size_t tile_columns = tile_vectors * lanes;
-constexpr std::size_t inner = 512;      // of the inner length at a time: a panel of B is 32 or 64 kB
-constexpr std::size_t columns = 384;    // of B at a time: 768 kB
-constexpr std::size_t rows = 256;       // of A at a time: 512 kB
-constexpr std::size_t few = 64;         // rows of A that B is not packed for
-constexpr std::size_t far = 512;        // rows of a transposed A farther apart than this are packed: a page for each
-constexpr std::size_t line = 16;        // numbers that memory hands over at once
-constexpr std::size_t chunk = 4;        // steps of the inner length between two requests for a line
+constexpr std::size_t inner = 512;    // of the inner length at a time: a panel of B is 32 or 64 kB
+constexpr std::size_t columns = 384;  // of B at a time: 768 kB
+constexpr std::size_t rows = 256;     // of A at a time: 512 kB
+constexpr std::size_t few = 64;       // rows of A that B is not packed for
+constexpr std::size_t far = 512;      // rows of a transposed A farther apart than this are packed: a page for each
+constexpr std::size_t line = 16;      // numbers that memory hands over at once
+constexpr std::size_t chunk = 4;      // steps of the inner length between two requests for a line
 
 struct Room {
     alignas(64) float b[inner * (columns + tile_columns)];

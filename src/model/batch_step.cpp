@@ -112,13 +112,14 @@ double BatchStep<Real>::run(std::span<const std::int32_t> ids, std::span<const s
         }
         losses[slot] = run_slot(begin, end, ids, targets, count, slot == 0 ? gradients : sums_[slot - 1], weight);
     });
-    std::vector<Real>& all = gradients.all();
+    Real* const all = gradients.all().data();
     std::vector<const Real*> parts;
     for (Parameters<Real>& sums : sums_) {
         parts.push_back(sums.all().data());
     }
     constexpr std::size_t piece = std::size_t{1} << 14;
-    parallel_slots(all.size(), (all.size() + piece - 1) / piece, [&](std::size_t, std::size_t begin, std::size_t end) {
+    const std::size_t size = gradients.all().size();
+    parallel_slots(size, (size + piece - 1) / piece, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (const Real* const from : parts) {
             for (std::size_t i = begin; i < end; ++i) {
                 all[i] += from[i];

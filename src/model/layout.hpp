@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/aligned.hpp"
 #include "model/architecture.hpp"
 #include "model/family.hpp"
 #include "scheme/program.hpp"
@@ -107,13 +108,13 @@ class Parameters {
         assert(cleared_left_ == 0);
         return values_.data() + offsets_[static_cast<std::size_t>(parameter)];
     }
-    std::vector<Real>& all() {
+    LineVector<Real>& all() {
         for (std::size_t i = 0; cleared_left_ > 0 && i < cleared_.size(); ++i) {
             fill_if_cleared(i);
         }
         return values_;
     }
-    const std::vector<Real>& all() const {
+    const LineVector<Real>& all() const {
         assert(cleared_left_ == 0);
         return values_;
     }
@@ -132,7 +133,7 @@ class Parameters {
     void fill(std::size_t parameter);
 
     std::vector<std::size_t> offsets_;  // and one more: the end
-    std::vector<Real> values_;
+    LineVector<Real> values_;
     std::vector<char> cleared_;  // by parameter
     std::size_t cleared_left_ = 0;
 };

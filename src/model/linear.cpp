@@ -38,7 +38,8 @@ void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::s
         // Larger ones repay the library's packing; docs/decisions/0026-small-products.md has the measurement.
         constexpr std::size_t most_work = std::size_t{1} << 24;
         static const SmallGemm* const kernels = small_gemm(active_isa());
-        if (kernels != nullptr && m * n <= most_work / std::max<std::size_t>(k, 1)) {
+        const bool sum_of_rows = transpose_a == Transpose::yes;  // gradients of weights: ours at any size
+        if (kernels != nullptr && (sum_of_rows || m * n <= most_work / std::max<std::size_t>(k, 1))) {
             kernels->multiply({transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, start.row, start.add, c, ldc});
             return;
         }
@@ -180,8 +181,8 @@ void linear(const Model<Real>& model, const Linear& part, std::size_t rows, cons
 
 namespace {
 
-// grad_W = A'B over all rows, or grad_W += A'B when `add`. A matrix of few tiles is cut further, down to strips of 64 rows, so that a small model
-// keeps several threads busy; narrower strips spend their time on packing B.
+// grad_W = A'B over all rows, or grad_W += A'B when `add`. A matrix of few tiles is cut further, down to strips of 64
+// rows, so that a small model keeps several threads busy; narrower strips spend their time on packing B.
 template <class Real>
 void add_outer_products(std::size_t m, std::size_t n, std::size_t rows, const Real* a, std::size_t lda, const Real* b,
                         std::size_t ldb, Real* c, bool add) {

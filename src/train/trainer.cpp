@@ -219,7 +219,7 @@ Trainer::Validation Trainer::validate(std::size_t most) const {
 }
 
 void Trainer::save(const std::filesystem::path& path, const record::Seal& seal) const {
-    const std::vector<float>& weights = initial_.model.parameters()->all();
+    const LineVector<float>& weights = initial_.model.parameters()->all();
     const std::vector<double> state = {static_cast<double>(done_), best_};
     const std::vector<TensorToWrite> tensors = {
         tensor("weights", {weights.size()}, weights),
