@@ -108,12 +108,7 @@ class Training {
             inputs_[i] = ids[at];
             targets_[i] = ids[at + 1];
         }
-        std::vector<float>& gradients = gradients_.all();
-        constexpr std::size_t piece = std::size_t{1} << 16;
-        parallel_slots(gradients.size(), (gradients.size() + piece - 1) / piece,
-                       [&](std::size_t, std::size_t begin, std::size_t end) {
-                           std::fill(gradients.data() + begin, gradients.data() + end, 0.0F);
-                       });
+        gradients_.clear();
         double loss = 0;
         if (groups_) {
             loss = groups_->run(inputs_, targets_, gradients_);
@@ -122,6 +117,7 @@ class Training {
             loss = pass_->loss_and_backward(targets_, gradients_);
         }
         ++steps_;
+        const LineVector<float>& gradients = gradients_.all();
         train::AdamwStep adamw;
         adamw.rate = 1e-3;
         adamw.decay = 0.01;

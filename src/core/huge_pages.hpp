@@ -12,8 +12,8 @@ namespace flyball {
 
 // Room for `count` numbers in an empty vector, untouched so far, in large pages where the system has them. It is a
 // wish: nothing depends on it but time.
-template <class T>
-void reserve_in_huge_pages(std::vector<T>& vector, std::size_t count) {
+template <class T, class Allocator>
+void reserve_in_huge_pages(std::vector<T, Allocator>& vector, std::size_t count) {
     constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
     vector.reserve(count);
     const auto begin = reinterpret_cast<std::uintptr_t>(vector.data());

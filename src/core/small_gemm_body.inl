@@ -4,12 +4,13 @@
 
 constexpr std::size_t lanes = sizeof(Vector) / sizeof(float);
 constexpr std::size_t tile_columns = tile_vectors * lanes;
-constexpr std::size_t inner = 512;      // of the inner length at a time: a panel of B is 32 or 64 kB
-constexpr std::size_t columns = 384;    // of B at a time: 768 kB
-constexpr std::size_t rows = 256;       // of A at a time: 512 kB
-constexpr std::size_t steps_ahead = 8;  // of the inner length: B is fetched into the first-level cache
-constexpr std::size_t few = 64;         // rows of A that B is not packed for
-constexpr std::size_t far = 512;        // rows of a transposed A farther apart than this are packed: a page for each
+constexpr std::size_t inner = 512;    // of the inner length at a time: a panel of B is 32 or 64 kB
+constexpr std::size_t columns = 384;  // of B at a time: 768 kB
+constexpr std::size_t rows = 256;     // of A at a time: 512 kB
+constexpr std::size_t few = 64;       // rows of A that B is not packed for
+constexpr std::size_t far = 512;      // rows of a transposed A farther apart than this are packed: a page for each
+constexpr std::size_t line = 16;      // numbers that memory hands over at once
+constexpr std::size_t chunk = 4;      // steps of the inner length between two requests for a line
 
 struct Room {
     alignas(64) float b[inner * (columns + tile_columns)];
@@ -26,10 +27,9 @@ inline void store(float* to, const Vector& vector) {
     __builtin_memcpy(to, &vector, sizeof(vector));
 }
 
-// Into the second-level cache (2) or the first (3). An address beyond the operand does no harm: nothing is read.
-template <int level>
-inline void fetch(const float* from) {
-    __builtin_prefetch(from, 0, level);
+// An address beyond the operand does no harm: nothing is read.
+inline void fetch_to_second_level(const float* from) {
+    __builtin_prefetch(from, 0, 2);
 }
 
 // What a tile of C starts from, element (i, j) at first[i * stride + j]: C itself, one row for all, or zeros.
@@ -41,6 +41,7 @@ alignas(64) constexpr float zeros[tile_columns] = {};
 
 // What later tiles will read, fetched while this one is computed: `step` numbers further at each step of the inner
 // length. Without it a product waits for a tenth of its time for weights that lie beyond the second-level cache.
+// A request every step, most of them for a line that was asked for already, costs as much as it gains.
 struct Ahead {
     const float* first;
     std::size_t step;
@@ -50,31 +51,12 @@ struct Ahead {
 // rows side by side. Known when compiling, since addresses of eight rows would not fit into registers otherwise.
 enum class Left { by_row, by_column };
 
-// c (tile_rows x tile_columns) = from + alpha sum_p A[i, p] b[p * step_b + j]
-template <Left left_is>
-void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t stride, const float* b,
-                   std::size_t step_b, From from, float* c, std::size_t ldc, Ahead ahead) {
-    Vector sum[tile_rows][tile_vectors];
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < tile_rows; ++i) {
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < tile_vectors; ++v) {
-            sum[i][v] = Vector{};
-        }
-    }
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < tile_rows; ++i) {
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < tile_vectors; ++v) {
-            __builtin_prefetch(c + i * ldc + v * lanes, 1, 3);
-        }
-    }
-    for (std::size_t p = 0; p < length; ++p) {
-        fetch<2>(ahead.first + p * ahead.step);
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < tile_vectors; ++v) {
-            fetch<3>(b + (p + steps_ahead) * step_b + v * lanes);
-        }
+// sum += A[:, p] b[p, :] for `count` steps p of the inner length.
+template <Left left_is, std::size_t count>
+[[gnu::always_inline]] inline void multiply_steps(std::size_t p, const float* a, std::size_t stride, const float* b,
+                                                  std::size_t step_b, Vector (&sum)[tile_rows][tile_vectors]) {
+#pragma GCC unroll 4
+    for (std::size_t end = p + count; p < end; ++p) {
         Vector right[tile_vectors];
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < tile_vectors; ++v) {
@@ -88,6 +70,36 @@ void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t 
                 sum[i][v] = multiply_add(left, right[v], sum[i][v]);
             }
         }
+    }
+}
+
+// c (tile_rows x tile_columns) = from + alpha sum_p A[i, p] b[p * step_b + j]
+//
+// C is fetched line by line while the sums are made: asked for all at once, it blocks the way of A and B.
+template <Left left_is>
+void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t stride, const float* b,
+                   std::size_t step_b, From from, float* c, std::size_t ldc, Ahead ahead) {
+    constexpr std::size_t lines_of_row = tile_columns / line;
+    Vector sum[tile_rows][tile_vectors];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < tile_rows; ++i) {
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < tile_vectors; ++v) {
+            sum[i][v] = Vector{};
+        }
+    }
+    std::size_t p = 0;
+    for (std::size_t l = 0; l < tile_rows * lines_of_row && p + chunk <= length; ++l, p += chunk) {
+        __builtin_prefetch(c + l / lines_of_row * ldc + l % lines_of_row * line, 1, 3);
+        fetch_to_second_level(ahead.first + p * ahead.step);
+        multiply_steps<left_is, chunk>(p, a, stride, b, step_b, sum);
+    }
+    for (; p + chunk <= length; p += chunk) {
+        fetch_to_second_level(ahead.first + p * ahead.step);
+        multiply_steps<left_is, chunk>(p, a, stride, b, step_b, sum);
+    }
+    for (; p < length; ++p) {
+        multiply_steps<left_is, 1>(p, a, stride, b, step_b, sum);
     }
     const Vector factor = broadcast(alpha);
 #pragma GCC unroll 8
@@ -144,8 +156,22 @@ inline void transpose_8(const float* from, std::size_t stride, float* to, std::s
 // (p, j) is at from[p * stride + j], otherwise at from[j * stride + p].
 void pack(const float* from, std::size_t stride, bool strided, std::size_t length, std::size_t count, std::size_t width,
           float* to) {
+    constexpr std::size_t together = 4;
     for (std::size_t first = 0; first < count; first += width, to += length * width) {
         const std::size_t here = count - first < width ? count - first : width;
+        if (strided && width == tile_rows && count - first >= together * width) {
+            // Narrow panels, a few at a time: every row is in a page of its own, and is gone to once for all of them.
+            for (std::size_t p = 0; p < length; ++p) {
+#pragma GCC unroll 4
+                for (std::size_t q = 0; q < together; ++q) {
+                    __builtin_memcpy(to + q * length * tile_rows + p * tile_rows,
+                                     from + p * stride + first + q * tile_rows, tile_rows * sizeof(float));
+                }
+            }
+            first += (together - 1) * width;
+            to += (together - 1) * length * width;
+            continue;
+        }
         if (strided && here == width) {
             for (std::size_t p = 0; p < length; ++p) {
                 __builtin_memcpy(to + p * width, from + p * stride + first, width * sizeof(float));

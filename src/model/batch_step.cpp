@@ -108,16 +108,19 @@ double BatchStep<Real>::run(std::span<const std::int32_t> ids, std::span<const s
     std::vector<double> losses(cut_.slots, 0.0);
     parallel_slots(batch_.sequences, cut_.slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
         if (slot > 0) {
-            std::vector<Real>& sums = sums_[slot - 1].all();
-            std::fill(sums.begin(), sums.end(), Real{0});
+            sums_[slot - 1].clear();
         }
         losses[slot] = run_slot(begin, end, ids, targets, count, slot == 0 ? gradients : sums_[slot - 1], weight);
     });
-    std::vector<Real>& all = gradients.all();
+    Real* const all = gradients.all().data();
+    std::vector<const Real*> parts;
+    for (Parameters<Real>& sums : sums_) {
+        parts.push_back(sums.all().data());
+    }
     constexpr std::size_t piece = std::size_t{1} << 14;
-    parallel_slots(all.size(), (all.size() + piece - 1) / piece, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (const Parameters<Real>& sums : sums_) {
-            const Real* const from = sums.all().data();
+    const std::size_t size = gradients.all().size();
+    parallel_slots(size, (size + piece - 1) / piece, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (const Real* const from : parts) {
             for (std::size_t i = begin; i < end; ++i) {
                 all[i] += from[i];
             }

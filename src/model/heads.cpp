@@ -49,7 +49,7 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
     const std::size_t pieces = shape.heads * sequences * blocks;
     const std::size_t slots = shown ? shape.heads : std::max(shape.heads * sequences, pieces / together);
     parallel_slots(pieces, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
-        thread_local std::vector<Real> weights;
+        thread_local LineVector<Real> weights;
         thread_local TransposedRows<Real> keys;
         weights.resize(std::max(weights.size(), most_numbers(shape)));
         for (std::size_t i = begin; i < end; ++i) {

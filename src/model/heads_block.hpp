@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attention/row_weights.hpp"
+#include "core/aligned.hpp"
 #include "core/small_gemm.hpp"
 #include "model/heads.hpp"
 #include "model/layer_kernels.hpp"
@@ -124,7 +125,7 @@ class TransposedRows {
 
   private:
     const SmallGemm* kernels_ = nullptr;
-    std::vector<Real> panels_;
+    LineVector<Real> panels_;
     const Real* rows_ = nullptr;
     std::size_t count_ = 0;
     std::size_t width_ = 0;

@@ -116,7 +116,7 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
     // One slot owns a key-value head of a sequence with all its queries: sums have one order.
     const std::size_t slots = shape.batch.sequences * shape.kv_heads;
     parallel_slots(slots, slots, [&](std::size_t slot, std::size_t, std::size_t) {
-        thread_local std::vector<Real> room;
+        thread_local LineVector<Real> room;
         thread_local TransposedRows<Real> keys;
         thread_local TransposedRows<Real> values;
         room.resize(std::max(room.size(), (shape.dropout.any() ? 3 : 2) * numbers));

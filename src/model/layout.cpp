@@ -222,6 +222,33 @@ Parameters<Real>::Parameters(const Layout& layout) {
     for (const ParameterSpec& spec : layout.parameters) {
         offsets_.push_back(spec.offset);
     }
+    offsets_.push_back(layout.elements);
+    cleared_.assign(layout.parameters.size(), 0);
+}
+
+template <class Real>
+void Parameters<Real>::clear() {
+    std::fill(cleared_.begin(), cleared_.end(), char{1});
+    cleared_left_ = cleared_.size();
+}
+
+template <class Real>
+bool Parameters<Real>::overwrites(int parameter) {
+    char& cleared = cleared_[static_cast<std::size_t>(parameter)];
+    if (cleared == 0) {
+        return false;
+    }
+    cleared = 0;
+    --cleared_left_;
+    return true;
+}
+
+template <class Real>
+void Parameters<Real>::fill(std::size_t parameter) {
+    std::fill(values_.begin() + static_cast<std::ptrdiff_t>(offsets_[parameter]),
+              values_.begin() + static_cast<std::ptrdiff_t>(offsets_[parameter + 1]), Real{0});
+    cleared_[parameter] = 0;
+    --cleared_left_;
 }
 
 template class Parameters<float>;

@@ -38,7 +38,8 @@ void product(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::s
         // Larger ones repay the library's packing; docs/decisions/0026-small-products.md has the measurement.
         constexpr std::size_t most_work = std::size_t{1} << 24;
         static const SmallGemm* const kernels = small_gemm(active_isa());
-        if (kernels != nullptr && m * n <= most_work / std::max<std::size_t>(k, 1)) {
+        const bool sum_of_rows = transpose_a == Transpose::yes;  // gradients of weights: ours at any size
+        if (kernels != nullptr && (sum_of_rows || m * n <= most_work / std::max<std::size_t>(k, 1))) {
             kernels->multiply({transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, start.row, start.add, c, ldc});
             return;
         }
@@ -180,18 +181,18 @@ void linear(const Model<Real>& model, const Linear& part, std::size_t rows, cons
 
 namespace {
 
-// grad_W += A'B over all rows. A matrix of few tiles is cut further, down to strips of 64 rows, so that a small model
-// keeps several threads busy; narrower strips spend their time on packing B.
+// grad_W = A'B over all rows, or grad_W += A'B when `add`. A matrix of few tiles is cut further, down to strips of 64
+// rows, so that a small model keeps several threads busy; narrower strips spend their time on packing B.
 template <class Real>
 void add_outer_products(std::size_t m, std::size_t n, std::size_t rows, const Real* a, std::size_t lda, const Real* b,
-                        std::size_t ldb, Real* c) {
+                        std::size_t ldb, Real* c, bool add) {
     constexpr std::size_t strips = 4;
     constexpr std::size_t narrowest = 64;
     // A group of a batch (batch_step.hpp) has few rows and one thread.
     constexpr std::size_t few_rows = 512;
     const std::size_t target = rows <= few_rows ? m : std::clamp((m + strips - 1) / strips, narrowest, tile_rows);
     run_tiles(
-        Transpose::yes, Transpose::no, m, n, rows, Real{1}, a, lda, b, ldb, Start<Real>{nullptr, true}, c, n,
+        Transpose::yes, Transpose::no, m, n, rows, Real{1}, a, lda, b, ldb, Start<Real>{nullptr, add}, c, n,
         [](const Tile&) {}, target);
 }
 
@@ -232,11 +233,12 @@ void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t ro
                    y_stride, model.at(part.weight), part.in_out ? part.out : part.in, Start<Real>{nullptr, add}, grad_x,
                    part.in, nothing);
     }
+    const bool is_first = gradients.overwrites(part.weight);
     Real* const weight = gradients.at(part.weight);
     if (part.in_out) {
-        add_outer_products(part.in, part.out, rows, x, part.in, from, y_stride, weight);
+        add_outer_products(part.in, part.out, rows, x, part.in, from, y_stride, weight, !is_first);
     } else {
-        add_outer_products(part.out, part.in, rows, from, y_stride, x, part.in, weight);
+        add_outer_products(part.out, part.in, rows, from, y_stride, x, part.in, weight, !is_first);
     }
     if (part.bias != absent) {
         add_rows(rows, part.out, from, y_stride, gradients.at(part.bias));

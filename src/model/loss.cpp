@@ -185,8 +185,8 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     const Real* const head = scaled.rows();
     Real* const grad_head = sums.rows();
     const std::size_t block = std::min(rows_, rows_at_once(vocab));
-    std::vector<Real>& logits = back_.logits;
-    std::vector<Real>& grad_readout = back_.readout;
+    LineVector<Real>& logits = back_.logits;
+    LineVector<Real>& grad_readout = back_.readout;
     logits.resize(block * vocab);
     grad_readout.resize(rows_ * dim);
     std::vector<double> losses(rows_, 0.0);

@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "core/aligned.hpp"
 #include "core/small_gemm.hpp"
 #include "model/model.hpp"
 
@@ -42,7 +43,7 @@ class PackedWeights {
     const SmallGemm* kernels_ = nullptr;
     std::vector<Place> places_;
     std::vector<std::size_t> place_of_;  // by parameter
-    std::vector<float> panels_;
+    LineVector<float> panels_;
 };
 
 extern template class PackedWeights<float>;

@@ -154,8 +154,8 @@ class Pass {
     std::unique_ptr<scheme::ReverseStep<Real>> readout_tape_;
     std::vector<Real> readout_;
     struct Back {  // memory of the way back, kept for the next one
-        std::vector<Real> logits;
-        std::vector<Real> readout;
+        LineVector<Real> logits;
+        LineVector<Real> readout;
         std::vector<Real> embedding;
         std::vector<std::vector<Real>> above;  // by stream
         std::vector<std::vector<Real>> below;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/aligned.hpp"
 #include "model/batch.hpp"
 #include "model/dropout.hpp"
 #include "model/heads.hpp"
@@ -19,13 +20,13 @@ namespace flyball::model {
 template <class Real>
 struct CallRoom {
     std::size_t call = 0;                    // which of the block's calls this is
-    std::vector<Real> qkv;                   // [rows, qkv_width], after rotary positions and norms
+    LineVector<Real> qkv;                    // [rows, qkv_width], after rotary positions and norms
     std::vector<Real> unnormed;              // qkv before norms inside attention, where there are any
-    std::vector<Real> mixed;                 // [rows, heads*head_dim]
+    LineVector<Real> mixed;                  // [rows, heads*head_dim]
     std::vector<SoftmaxScale<Real>> scales;  // [rows, heads] of attend()
-    std::vector<Real> hidden;                // [rows, inner_width], before the FFN's scale and activation; where the
+    LineVector<Real> hidden;                 // [rows, inner_width], before the FFN's scale and activation; where the
                                              // FFN has neither scale nor gate, the activation's slope there instead
-    std::vector<Real> activated;             // [rows, ffn_dim]
+    LineVector<Real> activated;              // [rows, ffn_dim]
 };
 
 // What attention reads: room.qkv gets queries, keys and values of the rows, normed and turned. Row i of a sequence
@@ -70,9 +71,9 @@ class SubLayerRunner {
     RopeTable<Real> rope_;
     Dropout dropout_;
     const PackedWeights<Real>* packed_ = nullptr;
-    std::vector<Real> grad_branch_;  // of the output of a sub-layer before dropout
-    std::vector<Real> grad_wide_;    // of qkv or hidden
-    std::vector<Real> grad_narrow_;  // of mixed or activated
+    LineVector<Real> grad_branch_;  // of the output of a sub-layer before dropout
+    LineVector<Real> grad_wide_;    // of qkv or hidden
+    LineVector<Real> grad_narrow_;  // of mixed or activated
 };
 
 extern template class SubLayerRunner<float>;

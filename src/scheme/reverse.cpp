@@ -235,7 +235,7 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
             body(begin * dim_, (end - begin) * dim_);
         });
     };
-    const auto make_room = [&](std::vector<std::vector<Real>>& buffers, std::size_t count) {
+    const auto make_room = [&](std::vector<LineVector<Real>>& buffers, std::size_t count) {
         buffers.resize(std::max(buffers.size(), count));
         for (std::size_t i = 0; i < count; ++i) {
             buffers[i].resize(rows_ * dim_);
@@ -288,7 +288,7 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
             }
         }
         parallel_slots(rows_, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
-            thread_local std::vector<Real> scratch;
+            thread_local LineVector<Real> scratch;
             thread_local std::vector<RowTarget<Real>> at;
             thread_local Gradients grad;
             scratch.resize(std::max(scratch.size(), 3 * local_size));

@@ -39,9 +39,9 @@ enum class ReversePart { block, readout };
 // keeps every block would otherwise hold them as often as it has blocks.
 template <class Real>
 struct ReverseRoom {
-    std::vector<std::vector<Real>> wide;   // by wide slot
-    std::vector<std::vector<Real>> entry;  // by stream, then x0
-    std::vector<Real> call;                // what a call's reverse gave
+    std::vector<LineVector<Real>> wide;   // by wide slot
+    std::vector<LineVector<Real>> entry;  // by stream, then x0
+    LineVector<Real> call;                // what a call's reverse gave
 };
 
 template <class Real>

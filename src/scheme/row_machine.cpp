@@ -274,7 +274,7 @@ void RowMachine<Real>::run(const std::vector<RowPart<Real>>& streams, const Real
         const bool last = s + 1 == code_.stages.size();
         if (stage.begin < stage.end || last) {
             parallel_slots(rows_, row_slots(rows_, dim_), [&](std::size_t, std::size_t begin, std::size_t end) {
-                thread_local std::vector<Real> scratch;
+                thread_local LineVector<Real> scratch;
                 thread_local std::vector<RowTarget<Real>> at;
                 if (scratch.size() < scratch_size) {
                     scratch.resize(scratch_size);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/aligned.hpp"
 #include "core/parallel.hpp"
 #include "scheme/code.hpp"
 #include "scheme/coefficients.hpp"
@@ -107,8 +108,8 @@ class RowMachine {
     std::vector<std::vector<Real>> narrow_slope_;
     Plan plan_;
     std::vector<Mark> entry_;
-    std::vector<std::vector<Real>> wide_;
-    std::vector<std::vector<Real>> wide_slope_;
+    std::vector<LineVector<Real>> wide_;
+    std::vector<LineVector<Real>> wide_slope_;
 };
 
 extern template class RowMachine<float>;

@@ -57,7 +57,7 @@ class Optimiser {
     std::vector<double> rate_factors_;
     model::Parameters<float> first_;
     model::Parameters<float> second_;
-    std::vector<float> before_;  // weights before a watched step
+    LineVector<float> before_;  // weights before a watched step
 };
 
 }  // namespace flyball::train

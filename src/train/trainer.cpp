@@ -93,7 +93,7 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
     report.rate = optimisation_.schedule.rate(done_);
     const bool recorded = is_recorded(report.step);
     const double weight = 1 / static_cast<double>(settings_.accumulate);
-    std::fill(gradients_.all().begin(), gradients_.all().end(), 0.0F);
+    gradients_.clear();
     std::vector<std::int32_t> ids;
     std::vector<std::int32_t> targets;
     std::optional<StopOn> stoppable(std::in_place, stop);
@@ -219,7 +219,7 @@ Trainer::Validation Trainer::validate(std::size_t most) const {
 }
 
 void Trainer::save(const std::filesystem::path& path, const record::Seal& seal) const {
-    const std::vector<float>& weights = initial_.model.parameters()->all();
+    const LineVector<float>& weights = initial_.model.parameters()->all();
     const std::vector<double> state = {static_cast<double>(done_), best_};
     const std::vector<TensorToWrite> tensors = {
         tensor("weights", {weights.size()}, weights),

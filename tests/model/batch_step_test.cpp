@@ -126,7 +126,7 @@ TEST(PackedWeights, GiveTheSameBits) {
         const std::vector<std::int32_t> targets = next_tokens(ids, few.sequences);
         PackedWeights<float> packed(model);
         packed.update();
-        std::vector<float> gradients[2];
+        LineVector<float> gradients[2];
         double losses[2];
         for (const bool with : {false, true}) {
             Pass<float> pass(model, few, Keep::everything);

@@ -25,11 +25,11 @@ TEST(BatchStepThreads, TheirNumberDoesNotShow) {
         Parameters<float> gradients(model.layout());
         step.run(ids, next_tokens(ids, batch.sequences), gradients);
         const double loss = step.run(ids, next_tokens(ids, batch.sequences), gradients);  // with passes used before
-        std::vector<float> all = gradients.all();
+        LineVector<float> all = gradients.all();
         all.push_back(static_cast<float>(loss));
         return all;
     };
-    const std::vector<float> one = run(1);
+    const LineVector<float> one = run(1);
     for (const int count : {2, 3, 7}) {
         EXPECT_EQ(run(count), one) << count;
     }

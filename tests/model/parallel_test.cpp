@@ -113,7 +113,7 @@ TEST_F(Threads, SequencesInParallelEqualOneAfterTheOther) {
     const Model<float> model = tiny_model<float>(wide(), 3);
     constexpr std::size_t sequences = 6;
     const auto run = [&](bool parallel) {
-        std::vector<std::vector<float>> results(sequences);
+        std::vector<LineVector<float>> results(sequences);
         const auto one = [&](std::size_t i) {
             const std::vector<std::int32_t> ids = many_ids(120, i);
             Pass<float> pass(model, ids.size(), Keep::everything);

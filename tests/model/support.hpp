@@ -42,8 +42,8 @@ inline std::vector<std::int32_t> read_ids(const SafeTensors& file, const std::st
 }
 
 // max|got - expected| / max|expected|; infinite when sizes differ or a number is NaN.
-template <class Real, class Other>
-double distance(const std::vector<Real>& got, const std::vector<Other>& expected) {
+template <class Got, class Expected>
+double distance(const Got& got, const Expected& expected) {
     if (got.size() != expected.size() || got.empty()) {
         return INFINITY;
     }
