@@ -14,7 +14,7 @@ namespace flyball::cli {
 namespace {
 
 constexpr std::size_t table_width = 80;
-constexpr std::size_t token_width = 20;
+constexpr std::size_t token_width = 16;
 
 std::string padded_right(const std::string& text, std::size_t width) {
     return text + std::string(width - std::min(width, report::columns(text)), ' ');
@@ -28,7 +28,7 @@ std::string shown_token(const ModelInput& given, std::int32_t id, std::size_t wi
 
 std::string percent(double log_probability) {
     const double share = 100 * std::exp(log_probability);
-    return std::isnan(share) ? "-" : share >= 0.1 ? fmt::format("{:.1f}%", share) : fmt::format("{:.0e}%", share);
+    return std::isnan(share) ? "-" : share >= 0.1 ? fmt::format("{:.1f}%", share) : fmt::format("{:.1g}%", share);
 }
 
 // The tokens expected behind row `row`, wrapped into the room right of `indent` columns.
