@@ -28,9 +28,12 @@ VectorSource::VectorSource(const model::Model<float>& model, std::span<const std
     }
     const std::size_t dim = architecture_.dim;
     const float* const table = model.at(model.layout().tokens);
+    const auto scale = static_cast<float>(architecture_.embedding_scale);
     std::vector<float> x(tokens_ * dim);
     for (std::size_t t = 0; t < tokens_; ++t) {
-        std::copy_n(table + static_cast<std::size_t>(ids[t]) * dim, dim, x.data() + t * dim);
+        for (std::size_t k = 0; k < dim; ++k) {
+            x[t * dim + k] = scale * table[static_cast<std::size_t>(ids[t]) * dim + k];
+        }
     }
     shared_.gram.assign(x.data(), tokens_, dim, dim);
 }
