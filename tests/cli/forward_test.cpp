@@ -199,8 +199,7 @@ TEST(Forward, TheTableOfTokensFitsEightyColumns) {
     }
     EXPECT_LE(longest, 80U) << outcome.out;
     EXPECT_GT(longest, 60U) << outcome.out;
-    EXPECT_EQ(outcome.out.rfind("  place  token                 loss       p  expected there\n", 0), 0U)
-        << outcome.out;
+    EXPECT_EQ(outcome.out.rfind("  place  token                 loss       p  expected there\n", 0), 0U) << outcome.out;
     EXPECT_NE(outcome.out.find("\n   next "), std::string::npos) << outcome.out;
 }
 
