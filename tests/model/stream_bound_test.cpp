@@ -33,6 +33,25 @@ TEST(StreamBound, OfBranchesThatPassANormIsLinear) {
 TEST(StreamBound, OfASkipBelowOneIsAGeometricSumAndAboveOneAPower) {
     EXPECT_EQ(bound_of("0.9*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::bounded);
     EXPECT_EQ(bound_of("1.1*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::exponential);
+    EXPECT_EQ(bound_of("0.999*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::bounded);
+    EXPECT_EQ(bound_of("1.001*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::exponential);
+    EXPECT_EQ(bound_of("-1.1*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::exponential);
+}
+
+// One channel above 1 is enough, however small the others are.
+TEST(StreamBound, GoesByTheLargestChannelOfACoefficient) {
+    const Architecture a = test::tiny_architecture("a*x + dt*norm(f(norm(x))) | norm(x) where ~a[d] = 0.1");
+    Model<float> model = test::tiny_model<float>(a, 3, false);
+    EXPECT_EQ(stream_bound(model, 7), StreamBound::bounded);
+    for (const int parameter : model.layout().blocks[2].learned) {  // of attention and of the FFN
+        model.parameters()->at(parameter)[5] = -1.5F;
+    }
+    EXPECT_EQ(stream_bound(model, 7), StreamBound::exponential);
+}
+
+TEST(StreamBound, OfAStreamThatAnotherFeedsIsUnknown) {
+    EXPECT_EQ(bound_of("o = f(norm(x)); x = x + dt*norm(o) + dt*y; y = y + dt*o | norm(x)"), StreamBound::none);
+    EXPECT_EQ(bound_of("o = f(norm(x)); x = x + dt*norm(o) + dt*norm(y); y = y + dt*o | norm(x)"), StreamBound::linear);
 }
 
 TEST(StreamBound, OfABranchWithoutANormDoesNotExist) {
