@@ -59,19 +59,14 @@ bool has_any(const std::vector<LayerReport>& layers, double LayerReport::*value)
     return std::any_of(layers.begin(), layers.end(), [&](const LayerReport& l) { return std::isfinite(l.*value); });
 }
 
-std::vector<Column> columns_of(const inspect::Report& report) {
-    std::vector<Column> shown;
-    for (const Column& column : inspect_table_columns()) {
-        const bool gives_way = column.instead != nullptr && has_any(report.layers, column.instead);
-        if (has_any(report.layers, column.value) && !gives_way) {
-            shown.push_back(column);
-        }
-    }
-    return shown;
+bool is_shown(const Column& column, const inspect::Report& report) {
+    const bool gives_way = column.instead != nullptr && has_any(report.layers, column.instead);
+    return has_any(report.layers, column.value) && !gives_way;
 }
 
 std::string layer_table(const inspect::Report& report) {
-    const std::vector<Column> shown = columns_of(report);
+    std::vector<Column> shown = inspect_table_columns();
+    std::erase_if(shown, [&](const Column& column) { return !is_shown(column, report); });
     std::vector<std::string> heads = {"block"};
     for (const Column& column : shown) {
         heads.emplace_back(column.head);
@@ -90,10 +85,14 @@ std::string layer_table(const inspect::Report& report) {
     return report::text_table(heads, rows);
 }
 
-std::string legend(const inspect::Report& report) {
+// Of the columns that any of the tables has.
+std::string legend(const std::vector<Inspected>& models) {
     std::string text;
-    for (const Column& column : columns_of(report)) {
-        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", column.head, column.meaning);
+    for (const Column& column : inspect_table_columns()) {
+        const auto shows = [&](const Inspected& one) { return is_shown(column, one.report); };
+        if (std::any_of(models.begin(), models.end(), shows)) {
+            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", column.head, column.meaning);
+        }
     }
     return report::text_lines(text + ".", inspect_columns);
 }
@@ -163,7 +162,7 @@ std::string inspect_text(const std::vector<Inspected>& models) {
     if (models.size() > 1) {
         text += comparison(models) + "\n";
     }
-    return text + legend(models.front().report);
+    return text + legend(models);
 }
 
 }  // namespace flyball::cli

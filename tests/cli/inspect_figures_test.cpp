@@ -3,6 +3,7 @@
 // Of made_report(3), block l has in field number k of layer_fields() the value 0.14 + 0.32*l + 0.01*k.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/inspect_output.hpp"
@@ -303,6 +304,21 @@ TEST(InspectText, ShowsNumbersOfAnySize) {
     }
     one.report.layers[1].effective_rank = HUGE_VAL;
     EXPECT_TRUE(says(inspect_text({one}), "\n1       0.480   0.530      -  0.600"));
+}
+
+TEST(InspectText, ExplainsTheColumnsOfEveryTable) {
+    Inspected encoder = made("encoder");
+    for (LayerReport& layer : encoder.report.layers) {
+        layer.drop = layer.lens_loss = layer.gradient = inspect::not_measured;
+    }
+    for (const std::string& text : {inspect_text({encoder, made()}), inspect_text({made(), encoder})}) {
+        for (const char* const part : {"entr: entropy of attention in nats;", "grad: length of the gradient;",
+                                       "lens: loss if the model ended here."}) {
+            std::string one_line = text;
+            std::replace(one_line.begin(), one_line.end(), '\n', ' ');
+            EXPECT_TRUE(says(one_line, part)) << text;
+        }
+    }
 }
 
 TEST(InspectText, ComparesModels) {

@@ -72,6 +72,14 @@ TEST(Growth, OfAShrinkingOrHardlyMovingCurveIsBounded) {
     EXPECT_EQ(growth(over_depth([](double l) { return 10 + 0.4 * l; })).kind, GrowthClass::linear);
 }
 
+// The last value is 1.6 times the first, and no law explains the curve better than a constant by a quarter.
+TEST(Growth, ThatEndsHighByChanceIsBounded) {
+    const Growth fit = growth({5, 8, 5.5, 8.2, 5.2, 8.1, 5.4, 8});
+    EXPECT_EQ(fit.kind, GrowthClass::bounded);
+    EXPECT_NEAR(fit.factor, 1.6, 1e-12);
+    EXPECT_GT(fit.rate, 0);
+}
+
 TEST(Growth, OfTooFewOrImpossibleValuesIsUnknownAndHasNoNumbers) {
     for (const std::vector<double>& values :
          {std::vector<double>{1, 2, 3}, {1, 2, 0, 4}, {1, 2, std::nan(""), 4}, {1, -2, 3, 4}, {}}) {

@@ -31,8 +31,8 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& expe
 }
 
 // Logits whose exponentials are 1, 2, 4, 8 times something, so that every probability is a fraction.
-const double two = std::log(2.0);
-const std::vector<double> doubling = {700.0, 700.0 + two, 700.0 + 2 * two, 700.0 + 3 * two};
+const double log_two = std::log(2.0);
+const std::vector<double> doubling = {700.0, 700.0 + log_two, 700.0 + 2 * log_two, 700.0 + 3 * log_two};
 
 TEST(Sampling, ProbabilitiesAreTheSoftmaxOfLogitsOverTemperature) {
     const auto expect = [](double temperature, const std::vector<double>& expected) {
@@ -52,7 +52,7 @@ TEST(Sampling, ProbabilitiesAreTheSoftmaxOfLogitsOverTemperature) {
 }
 
 TEST(Sampling, TopKeepsTheLargestAndTheLowerIdOfEquals) {
-    const std::vector<double> logits = {0, two, 0, two, -infinity};
+    const std::vector<double> logits = {0, log_two, 0, log_two, -infinity};
     expect_near(probabilities_of(logits, 1, 3), {0.2, 0.4, 0, 0.4, 0});
     expect_near(probabilities_of(logits, 1, 1), {0, 1, 0, 0, 0});
     expect_near(probabilities_of(logits, 1, 4), {1 / 6.0, 2 / 6.0, 1 / 6.0, 2 / 6.0, 0});

@@ -33,6 +33,27 @@ TEST(StreamBound, OfBranchesThatPassANormIsLinear) {
 TEST(StreamBound, OfASkipBelowOneIsAGeometricSumAndAboveOneAPower) {
     EXPECT_EQ(bound_of("0.9*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::bounded);
     EXPECT_EQ(bound_of("1.1*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::exponential);
+    EXPECT_EQ(bound_of("0.999*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::bounded);
+    EXPECT_EQ(bound_of("1.001*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::exponential);
+    EXPECT_EQ(bound_of("-1.1*x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::exponential);
+}
+
+// One channel above 1 is enough, however small the others are.
+TEST(StreamBound, GoesByTheLargestChannelOfACoefficient) {
+    const Architecture a = test::tiny_architecture("a*x + dt*norm(f(norm(x))) | norm(x) where ~a[d] = 0.1");
+    Model<float> model = test::tiny_model<float>(a, 3, false);
+    EXPECT_EQ(stream_bound(model, 7), StreamBound::bounded);
+    for (const int parameter : model.layout().blocks[2].learned) {  // of attention and of the FFN
+        model.parameters()->at(parameter)[5] = -1.5F;
+    }
+    EXPECT_EQ(stream_bound(model, 7), StreamBound::exponential);
+}
+
+// y grows by a bounded piece a block, and x by y: faster than linearly, and nothing here says how fast.
+TEST(StreamBound, OfAStreamThatAnotherFeedsIsUnknown) {
+    const std::string pieces = "a = norm(attn(norm(x))); x = x + dt*a + dt*norm(ffn(norm(x))) + dt*";
+    EXPECT_EQ(bound_of(pieces + "y; y = y + dt*a | norm(x)"), StreamBound::none);
+    EXPECT_EQ(bound_of(pieces + "norm(y); y = y + dt*a | norm(x)"), StreamBound::linear);
 }
 
 TEST(StreamBound, OfABranchWithoutANormDoesNotExist) {

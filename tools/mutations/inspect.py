@@ -159,6 +159,8 @@ KNOWN = [
     ("figure-of-gains-takes-the-tables-name", "src/cli/inspect_figures.cpp", '{"norm-gains",', '{"gains",'),
     ("entropy-beside-drops", "src/cli/inspect_output.cpp",
      "has_any(report.layers, column.value) && !gives_way", "has_any(report.layers, column.value)"),
+    ("columns-of-the-first-model-explained", "src/cli/inspect_output.cpp",
+     "std::any_of(models.begin(), models.end(), shows)", "shows(models.front())"),
     ("ratio-summed-over-blocks", "src/cli/inspect_output.cpp",
      "ratio += layer.angular_ratio / static_cast<double>(r.layers.size());", "ratio += layer.angular_ratio;"),
     ("cells-of-two-decimals", "src/cli/inspect_output.cpp", "std::clamp(4 - before, 0, 3)", "std::clamp(3 - before, 0, 3)"),
