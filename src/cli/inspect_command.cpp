@@ -114,6 +114,7 @@ Prepared prepared(const std::string& name, const InspectFlags& flags) {
     if (!input.input.has_rows()) {
         model::check_ids(model.architecture(), input.input.ids);
     }
+    inspect::check_batch(input.batch);
     check_inspect_memory(model, input.batch, flags.settings);
     return {std::move(model), std::move(input)};
 }

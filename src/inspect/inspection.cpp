@@ -157,12 +157,17 @@ void measure_drops(const model::Model<float>& model, model::Batch batch, const m
 
 }  // namespace
 
-Report inspect(const model::Model<float>& model, model::Batch batch, const model::Input& input,
-               const Settings& settings, const Watch& watch) {
+void check_batch(const model::Batch& batch) {
     if (batch.tokens < 2) {
-        throw Error(ErrorKind::input, "inspect.inspect", fmt::format("a text of {} token", batch.tokens),
+        throw Error(ErrorKind::input, "inspect.inspect",
+                    fmt::format("a text of {} token{}", batch.tokens, batch.tokens == 1 ? "" : "s"),
                     "at least 2, since tokens are compared with each other", "give a longer text");
     }
+}
+
+Report inspect(const model::Model<float>& model, model::Batch batch, const model::Input& input,
+               const Settings& settings, const Watch& watch) {
+    check_batch(batch);
     const StopOn stop(watch.stop);
     const model::Architecture& architecture = model.architecture();
     const bool has_loss = architecture.has_head && !input.has_rows();

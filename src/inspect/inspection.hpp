@@ -25,7 +25,10 @@ struct Watch {
     const std::atomic<bool>* stop = nullptr;  // flyball::Stopped is thrown when it is set
 };
 
-// The input has the tokens of all sequences, one after another, at least two each (otherwise Error(input)). A model
+// Error(input) for sequences of fewer than two tokens.
+void check_batch(const model::Batch& batch);
+
+// The input has the tokens of all sequences, one after another; check_batch() holds for the batch. A model
 // without a head has no loss, no gradient, no drop and no lens: all NaN.
 Report inspect(const model::Model<float>& model, model::Batch batch, const model::Input& input,
                const Settings& settings, const Watch& watch = {});

@@ -43,7 +43,7 @@ const std::vector<Expected> expected = {
      "What each branch adds, as a share of the stream",
      "length added / length of the stream",
      {{"attention", 14}, {"FFN", 17}},
-     true,
+     false,
      "As the equation adds it: after norms and factors.\n"},
     {"angle",
      "How far each block turns the stream",
@@ -53,8 +53,8 @@ const std::vector<Expected> expected = {
      "Predicted from the equation, its gains and lengths, never from the turn itself.\n"},
     {"cosine",
      "How alike the tokens are",
-     "mean cosine of two tokens",
-     {{"cosine", 7}, {"distance from collapse", 9}},
+     "cosine, distance",
+     {{"mean cosine of two", 7}, {"distance from collapse", 9}},
      false,
      "Cosine 1: all tokens point one way. Distance 0: all tokens are one vector.\n"},
     {"rank", "How many directions the tokens of a window fill", "effective rank", {{"effective rank", 8}}, true, ""},
@@ -71,11 +71,17 @@ const std::vector<Expected> expected = {
      false,
      ""},
     {"drop",
-     "Loss without each block, and with all blocks after it left out",
+     "Loss increase when a block is left out",
      "nats a token",
-     {{"increase when left out", 29}, {"loss of the lens", 30}},
+     {{"increase", 29}},
      false,
-     "The lens reads each block's stream through the final norm and the head.\n"},
+     "All other blocks stay.\n"},
+    {"lens",
+     "Loss if the model ended after each block",
+     "nats a token",
+     {{"loss", 30}},
+     false,
+     "The block's stream goes through the final norm and the head.\n"},
     {"entropy", "Entropy of attention", "nats", {{"entropy", 23}}, true, "Mean over heads and queries.\n"},
     {"logits", "Largest attention score", "before the softmax", {{"largest score", 26}}, false, ""},
     {"variance",
@@ -193,32 +199,33 @@ TEST(InspectFigures, TakeALogAxisForAWideRange) {
     one.report.layers[2].effective_rank = 100;
     EXPECT_EQ(inspect_figures({one})[4].figure.y.scale, report::Scale::linear);
     EXPECT_EQ(inspect_figures({one})[4].figure.y.min, 0.0);
-    one.report.layers[1].attention_ratio = -0.5;
-    EXPECT_EQ(inspect_figures({one})[1].figure.y.min, std::nullopt);
+    one.report.layers[1].angular_distance = -0.5;
+    EXPECT_EQ(inspect_figures({one})[2].figure.y.min, std::nullopt);
 }
 
 TEST(InspectFigures, LeaveOutWhatWasNotMeasured) {
     Inspected one = made();
     for (LayerReport& layer : one.report.layers) {
-        layer.gradient = layer.drop = inspect::not_measured;
+        layer.gradient = layer.drop = layer.data_variance = inspect::not_measured;
     }
     const std::vector<InspectFigure> figures = inspect_figures({one});
-    EXPECT_EQ(figures.size(), expected.size() - 1);
-    EXPECT_EQ(figures[6].name, "drop");
-    ASSERT_EQ(figures[6].figure.series.size(), 1U);
-    EXPECT_EQ(figures[6].figure.series[0].name, "loss of the lens");
+    EXPECT_EQ(figures.size(), expected.size() - 2);
+    EXPECT_EQ(figures[6].name, "lens");
+    ASSERT_EQ(figures[9].name, "variance");
+    ASSERT_EQ(figures[9].figure.series.size(), 2U);
+    EXPECT_EQ(figures[9].figure.series[1].name, "entry-wise variance");
     one.report.layers[1].norm_median = inspect::not_measured;  // a gap, and no reason to leave the others out
     EXPECT_TRUE(std::isnan(inspect_figures({one})[0].figure.series[0].y[1]));
     EXPECT_EQ(inspect_page({one}).panels.size(), 7U);
 }
 
-TEST(InspectPage, ShowsTheFirstEight) {
+TEST(InspectPage, ShowsTheFirstNine) {
     const report::PanelFigure page = inspect_page({made()});
     EXPECT_EQ(page.title, "Where depth goes in made");
     EXPECT_EQ(page.caption, "made: x + f(x), 2 x 3 tokens, loss 2.5000. Median length at the embedding: 0.03.");
     EXPECT_EQ(page.columns, 2U);
-    ASSERT_EQ(page.panels.size(), 8U);
-    for (std::size_t i = 0; i < 8; ++i) {
+    ASSERT_EQ(page.panels.size(), 9U);
+    for (std::size_t i = 0; i < 9; ++i) {
         EXPECT_EQ(page.panels[i].title, expected[i].title);
         std::string note = expected[i].note;
         note = note.substr(0, note.find('\n'));  // the page says once which models these are
@@ -262,7 +269,23 @@ TEST(InspectText, ShowsATableOfBlocks) {
               "2       0.800   0.850  0.860  0.920  0.950  0.970  0.980  0.900  1.070  1.080\n");
     EXPECT_TRUE(says(text, "\n 1. Loss 2.5000 nats a token over 2 windows of 3 tokens.\n"));
     EXPECT_TRUE(says(text, "\n10. Through the lens,"));
-    EXPECT_TRUE(says(text, "Most likely next token after the text, by block: 0 't20' 1 't21' 2 't22'\n"));
+    // Blocks that say the same stand together.
+    Inspected same = made();
+    same.report.lens_top[1] = 20;
+    const auto lens_words = [](std::string shown) {
+        shown = shown.substr(shown.find("Most likely next"));
+        std::replace(shown.begin(), shown.end(), '\n', ' ');
+        return shown;
+    };
+    EXPECT_TRUE(
+        lens_words(text).starts_with("Most likely next token after the text, if the model ended after block 0: "
+                                     "'t20',   1: 't21', 2: 't22'. "))
+        << text;
+    EXPECT_TRUE(
+        lens_words(inspect_text({same}))
+            .starts_with("Most likely next token after the text, if the model ended after block 0-1: 't20',   2: "
+                         "'t22'. "))
+        << inspect_text({same});
     EXPECT_TRUE(says(text, "turn: angle between the streams before and after the block, over pi;"));
     EXPECT_FALSE(says(text, "entr:"));
     EXPECT_FALSE(says(text, "growth: how the length grows"));

@@ -169,7 +169,9 @@ KNOWN = [
     ("second-model-is-the-first", "src/cli/inspect_command.cpp",
      "            documents.push_back(std::move(document));\n            ready.reset();",
      "            documents.push_back(std::move(document));"),
-    ("windows-overlap", "src/cli/inspect_command.cpp", "begin += length) {", "begin += length / 2 + 1) {"),
+    ("ids-in-one-window", "src/cli/inspect_command.cpp",
+     "given.tokens() / std::max<std::size_t>(1, length)", "given.tokens() / given.tokens()"),
+    ("text-of-one-token-leaves-a-folder", "src/cli/inspect_command.cpp", "    inspect::check_batch(input.batch);\n", ""),
 ]
 
 # Written from src/inspect and docs/inspect.md by someone who had not seen the tests.
@@ -222,10 +224,10 @@ BLIND = [
     ("no-gradient-asks-for-one", "src/inspect/settings.cpp",
      's.gradient = !reader.truth(text, "no-gradient");', 's.gradient = reader.truth(text, "no-gradient");'),
     ("one-window-too-many", "src/cli/inspect_command.cpp",
-     "result.size() < windows.most", "result.size() <= windows.most"),
+     "windows.length * windows.most;", "windows.length * (windows.most + 1);"),
     ("log-axis-where-it-is-not-needed", "src/cli/inspect_figures.cpp",
      "most > wide * least", "most < wide * least"),
-    ("page-without-its-last-panel", "src/cli/inspect_figures.cpp", "on_page = 8;", "on_page = 7;"),
+    ("page-without-its-last-panel", "src/cli/inspect_figures.cpp", "on_page = 9;", "on_page = 8;"),
     ("turn-of-the-last-block", "src/cli/inspect_output.cpp",
      "turn += layer.angular_distance;", "turn = layer.angular_distance;"),
     ("bound-of-the-strongest-block", "src/model/stream_bound.cpp", "weakest = std::max(", "weakest = std::min("),

@@ -77,7 +77,7 @@ KNOWN = [
     ("heads-of-keys-are-those-of-queries", "src/model/recorded.cpp",
      "what == What::key || what == What::value ? a.kv_heads : a.heads;", "what == What::key || what == What::value ? a.heads : a.heads;"),
     ("memory-of-saved-tensors-forgets-heads", "src/model/recorded.cpp",
-     "numbers += static_cast<double>(one.heads(a)) *", "numbers += static_cast<double>(one.heads(a) > 0 ? 1 : 0) *"),
+     "static_cast<double>(one.heads(a)) * static_cast<double>(tokens)", "1.0 * static_cast<double>(tokens)"),
     ("rows-get-positions-gradients", "src/model/pass_reverse.cpp", "if (ids_.empty()) {", "if (ids_.empty() && rows_ > 1000) {"),
     ("rows-after-ids-keep-the-ids", "src/model/pass.cpp", "    ids_.clear();\n", ""),
     ("losses-of-rows-in-a-tile-with-a-target-alone", "src/model/loss.cpp", "if (std::all_of(of_rows.begin()", "if (std::any_of(of_rows.begin()"),
