@@ -30,3 +30,5 @@ set(FLYBALL_UNITED_OPTIONS
   -Wno-shadow
   # GCC takes every file that is included for a header, where types of unnamed namespaces would be a mistake.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+add_library(flyball_united_options INTERFACE)
+target_compile_options(flyball_united_options INTERFACE ${FLYBALL_UNITED_OPTIONS})

@@ -145,9 +145,10 @@ std::vector<double> reverse_gradient(const Problem& problem, const std::vector<d
     const Unpacked input = unpack(problem, code, all);
     const std::vector<double> spoiled(size, std::nan(""));
     auto room = std::make_shared<ReverseRoom<double>>();
-    room->wide.assign(50, spoiled);
-    room->entry.assign(5, spoiled);
-    room->call = spoiled;
+    const LineVector<double> spoiled_line(spoiled.begin(), spoiled.end());
+    room->wide.assign(50, spoiled_line);
+    room->entry.assign(5, spoiled_line);
+    room->call = spoiled_line;
     ReverseStep<double> step(problem.program, SubLayers::attention_and_ffn, tokens, dim, problem.part, room);
     const std::size_t streams = input.streams.size();
     const std::size_t outputs = code.streams_out.size();

@@ -150,7 +150,7 @@ TEST(Divergence, OfTheLossAloneChangesNoWeight) {
     }
     s.from = folder.string();
     Trainer trainer(s, scheme, corpus);
-    const std::vector<float> before = trainer.model().parameters()->all();
+    const auto before = trainer.model().parameters()->all();
     const StepReport report = trainer.step();
     std::filesystem::remove_all(folder);
     EXPECT_EQ(report.loss, std::numeric_limits<double>::infinity());

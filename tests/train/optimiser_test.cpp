@@ -87,7 +87,7 @@ TEST(Optimiser, LeavesShortGradientsAsTheyAre) {
 
 TEST(Optimiser, ChangesNothingWhenAGradientIsNotFinite) {
     model::Model<float> model = small_model();
-    const std::vector<float> before = model.parameters()->all();
+    const auto before = model.parameters()->all();
     model::Parameters<float> gradients = some_gradients(model, 3, 0.1);
     gradients.all()[17] = std::numeric_limits<float>::infinity();
     EXPECT_FALSE(Optimiser(model, plain()).step(0, gradients).finite);
@@ -96,7 +96,7 @@ TEST(Optimiser, ChangesNothingWhenAGradientIsNotFinite) {
 
 TEST(Optimiser, TellsLengthsOfGradientsWeightsAndChanges) {
     model::Model<float> model = small_model();
-    const std::vector<float> before = model.parameters()->all();
+    const auto before = model.parameters()->all();
     model::Parameters<float> gradients = some_gradients(model, 3, 0.1);
     std::vector<ParameterStep> steps;
     Optimiser(model, plain()).step(0, gradients, &steps);

@@ -33,6 +33,9 @@ REPORTS = {
     "gpt2": (3, 12), "gpt2-no-bias": (2, 17), "gpt2-unscaled-f16": (3, 32), "llama-gqa": (2, 31),
     "llama3-bf16": (3, 12), "llama-bias-tied": (4, 9), "llama-dynamic": (2, 16), "llama-yarn": (2, 40),
     "mistral-window-f16": (3, 12), "qwen2": (1, 16), "bert": (3, 12), "bert-prefix-bf16": (1, 25),
+    "gemma2": (3, 12), "gemma2-uncapped-f16": (1, 30), "gemma3": (3, 12), "gemma3-capped-bf16": (2, 26),
+    "gpt-neox": (3, 12), "gpt-neox-serial-f16": (2, 15), "granite": (3, 12), "olmo2": (3, 12), "olmo3-yarn": (2, 33),
+    "qwen3": (3, 12), "qwen3-window-bf16": (2, 14),
     "gpt2-deep": (3, 12), "gemma3-deep": (3, 12), "gpt2-massive": (3, 9),
 }
 
@@ -186,11 +189,11 @@ def one_inf(matrix):
 
 
 def norms_of(block, model_type):
-    """name -> (gain, bias) of each norm in the block."""
+    """name -> (gain, bias) of each norm of the stream and of what is added to it, not of queries and keys."""
     offset = 1.0 if model_type.startswith("gemma") else 0.0
     found = {}
     for name, module in block.named_modules():
-        if "Norm" in type(module).__name__:
+        if "Norm" in type(module).__name__ and not name.endswith(("q_norm", "k_norm")):
             bias = getattr(module, "bias", None)
             found[name] = (offset + array(module.weight), np.zeros(1) if bias is None else array(bias))
     return found
@@ -206,20 +209,20 @@ def length_after(gain, bias):
 
 
 def predicted_turn(placement, names, norms, before, stream, attention, ffn):
-    """Sum of arctan(contribution / what it is added to) over pi. stream, attention, ffn are measured mean lengths,
-    norms those of the block, before those of the previous one (None in the first block)."""
+    """Sum of arctan(contribution / what it is added to) over pi, all taken as orthogonal. stream, attention, ffn are
+    measured mean lengths, norms those of the block, before those of the previous one (None in the first block)."""
     if placement == "post":  # x -> N2(y + ffn), y = N1(x + attention)
         if before is not None:
             stream = length_after(*before["output.LayerNorm"])
         middle = length_after(*norms["attention.output.LayerNorm"])
-        turn = np.arctan(attention / stream) + np.arctan(ffn / middle)
-    elif placement == "parallel":  # x -> x + attention + ffn, both of x
-        turn = np.arctan(attention / stream) + np.arctan(ffn / stream)
+        turns = np.arctan(attention / stream), np.arctan(ffn / middle)
+    elif placement == "parallel":  # x -> x + attention + ffn, neither before the other: each is added to the rest
+        turns = np.arctan(attention / np.hypot(stream, ffn)), np.arctan(ffn / np.hypot(stream, attention))
     else:  # x -> (x + attention) + ffn
         if placement == "output norm":
             attention, ffn = (length_after(*norms[name]) for name in names)
-        turn = np.arctan(attention / stream) + np.arctan(ffn / np.hypot(stream, attention))
-    return turn / np.pi
+        turns = np.arctan(attention / stream), np.arctan(ffn / np.hypot(stream, attention))
+    return sum(turns) / np.pi
 
 
 def block_fields(x, y, a, f, weights, scores):
