@@ -189,11 +189,11 @@ def one_inf(matrix):
 
 
 def norms_of(block, model_type):
-    """name -> (gain, bias) of each norm of the stream and of what is added to it, not of queries and keys."""
+    """name -> (gain, bias) of each norm in the block, those of queries and keys too."""
     offset = 1.0 if model_type.startswith("gemma") else 0.0
     found = {}
     for name, module in block.named_modules():
-        if "Norm" in type(module).__name__ and not name.endswith(("q_norm", "k_norm")):
+        if "Norm" in type(module).__name__:
             bias = getattr(module, "bias", None)
             found[name] = (offset + array(module.weight), np.zeros(1) if bias is None else array(bias))
     return found
