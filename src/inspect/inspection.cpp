@@ -76,12 +76,18 @@ void add_gains(const model::Model<float>& model, Report& report) {
         double sum = 0;
         double count = 0;
         double most = 0;
-        for (const model::NormPlace& place : model.layout().blocks[l].norms) {
-            if (place.gain == model::absent) {
+        const model::BlockLayout& block = model.layout().blocks[l];
+        std::vector<int> gains;  // of the norms of the equation, then of those on queries, keys and values
+        for (const model::NormPlace& place : block.norms) {
+            gains.push_back(place.gain);
+        }
+        gains.insert(gains.end(), block.attention_gains.begin(), block.attention_gains.end());
+        for (const int parameter : gains) {
+            if (parameter == model::absent) {
                 continue;
             }
-            const model::ParameterSpec& spec = model.layout().parameters[static_cast<std::size_t>(place.gain)];
-            const float* const gain = model.at(place.gain);
+            const model::ParameterSpec& spec = model.layout().parameters[static_cast<std::size_t>(parameter)];
+            const float* const gain = model.at(parameter);
             const auto n = static_cast<double>(spec.elements());
             GainReport one{l, spec.name, 0, 0, 0};
             double mean = 0;
