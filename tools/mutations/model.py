@@ -4,6 +4,13 @@
 KNOWN = [
     ("weights-are-packed-once-for-all", "src/model/batch_step.cpp",
      "    packed_.update();", "    static const bool packed = (packed_.update(), true);\n    (void)packed;"),
+    ("first-gradients-add-to-what-was-there", "src/model/linear.cpp",
+     "const bool is_first = gradients.overwrites(part.weight);",
+     "const bool is_first = gradients.overwrites(part.weight) && false;"),
+    ("every-gradient-overwrites-the-one-before", "src/model/layout.cpp",
+     "    cleared = 0;\n    --cleared_left_;\n    return true;", "    return true;"),
+    ("packed-reverse-lies-where-the-first-does", "src/model/packed_weights.cpp",
+     "size += kernels_->packed_size(part.in, part.out);", "size += 0;"),
     ("packed-reverse-is-forward", "src/model/packed_weights.hpp",
      "return {at(part, 1), part.in, 0};", "return {at(part, 0), part.in, 0};"),
     ("saved-scores-are-zero-under-the-mask", "src/model/recorder.cpp",
