@@ -141,7 +141,7 @@ KNOWN = [
      "report.loss += weight * batch_step_.run(ids, targets, gradients_, weight);",
      "report.loss += batch_step_.run(ids, targets, gradients_, weight);"),
     ("gradients-of-the-step-before-stay", "src/train/trainer.cpp",
-     "    std::fill(gradients_.all().begin(), gradients_.all().end(), 0.0F);\n", ""),
+     "    gradients_.clear();\n", ""),
     ("restart-forgets-second-moments", "src/train/trainer.cpp",
      '    copy("second", optimiser_.second_moments());\n', ""),
     ("validation-targets-not-shifted", "src/train/trainer.cpp",
