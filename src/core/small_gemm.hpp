@@ -40,6 +40,9 @@ struct SmallProduct {
     bool add = false;              // to C instead
     float* c = nullptr;
     std::size_t ldc = 0;
+    // What will be read after this product and lies as C does, element (i, j) at i * ldc + j; null: nothing. It is
+    // fetched into the second-level cache on the way, and does not change the result.
+    const float* soon[2] = {nullptr, nullptr};
 };
 
 // The right-hand operand of many products, packed once: the weights of a model during a training step. Only products

@@ -47,6 +47,13 @@ struct Ahead {
     std::size_t step;
 };
 
+// Which tile of C is fetched, and what is wanted soon that lies like it (SmallProduct::soon) or null.
+struct Next {
+    const float* c;
+    const float* soon[2];
+};
+constexpr std::size_t is_short = 128;  // of the inner length: a tile of C that is fetched meanwhile comes too late
+
 // How A lies in memory: `stride` between rows, the inner length side by side; or between steps of the inner length, the
 // rows side by side. Known when compiling, since addresses of eight rows would not fit into registers otherwise.
 enum class Left { by_row, by_column };
@@ -75,10 +82,11 @@ template <Left left_is, std::size_t count>
 
 // c (tile_rows x tile_columns) = from + alpha sum_p A[i, p] b[p * step_b + j]
 //
-// C is fetched line by line while the sums are made: asked for all at once, it blocks the way of A and B.
+// A tile of C, this one or the next, is fetched line by line while the sums are made: asked for all at once, it blocks
+// the way of A and B.
 template <Left left_is>
 void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t stride, const float* b,
-                   std::size_t step_b, From from, float* c, std::size_t ldc, Ahead ahead) {
+                   std::size_t step_b, From from, float* c, std::size_t ldc, Ahead ahead, const Next& next) {
     constexpr std::size_t lines_of_row = tile_columns / line;
     Vector sum[tile_rows][tile_vectors];
 #pragma GCC unroll 8
@@ -90,7 +98,13 @@ void multiply_tile(std::size_t length, float alpha, const float* a, std::size_t 
     }
     std::size_t p = 0;
     for (std::size_t l = 0; l < tile_rows * lines_of_row && p + chunk <= length; ++l, p += chunk) {
-        __builtin_prefetch(c + l / lines_of_row * ldc + l % lines_of_row * line, 1, 3);
+        const std::size_t at = l / lines_of_row * ldc + l % lines_of_row * line;
+        __builtin_prefetch(next.c + at, 1, 3);
+        for (const float* const soon : next.soon) {
+            if (soon != nullptr) {
+                fetch_to_second_level(soon + at);
+            }
+        }
         fetch_to_second_level(ahead.first + p * ahead.step);
         multiply_steps<left_is, chunk>(p, a, stride, b, step_b, sum);
     }
@@ -117,7 +131,7 @@ template <Left left_is>
 void multiply_edge(std::size_t length, float alpha, const float* a, std::size_t stride, const float* b,
                    std::size_t step_b, From from, std::size_t count_rows, std::size_t count_columns, float* c,
                    std::size_t ldc, float* tile) {
-    multiply_tile<left_is>(length, alpha, a, stride, b, step_b, {zeros, 0}, tile, tile_columns, {b, 0});
+    multiply_tile<left_is>(length, alpha, a, stride, b, step_b, {zeros, 0}, tile, tile_columns, {b, 0}, {tile, {}});
     for (std::size_t i = 0; i < count_rows; ++i) {
         for (std::size_t j = 0; j < count_columns; ++j) {
             c[i * ldc + j] = from.first[i * from.stride + j] + tile[i * tile_columns + j];
@@ -248,6 +262,12 @@ void multiply_block(const SmallProduct& x, std::size_t p0, std::size_t length, s
                 const std::size_t height = here - i < tile_rows ? here - i : tile_rows;
                 const Ahead ahead{b + panels.between + i / tile_rows * length * step, step};
                 float* const c = x.c + (i0 + i) * x.ldc + j0 + j;
+                const bool down = i + tile_rows < here;
+                const std::size_t after = down ? tile_rows * x.ldc : 0;
+                const std::size_t at = (i0 + i) * x.ldc + j0 + j;
+                const Next next{
+                    length < is_short ? c + after : c,
+                    {x.soon[0] == nullptr ? nullptr : x.soon[0] + at, x.soon[1] == nullptr ? nullptr : x.soon[1] + at}};
                 const From from = add                  ? From{c, x.ldc}
                                   : x.start != nullptr ? From{x.start + j0 + j, 0}
                                                        : From{zeros, 0};
@@ -260,10 +280,11 @@ void multiply_block(const SmallProduct& x, std::size_t p0, std::size_t length, s
                             : multiply_edge<Left::by_column>)(length, x.alpha, left, stride, b, panels.step, from,
                                                               height, width, c, x.ldc, room.tile);
                 } else if (by_row) {
-                    multiply_tile<Left::by_row>(length, x.alpha, left, stride, b, panels.step, from, c, x.ldc, ahead);
+                    multiply_tile<Left::by_row>(length, x.alpha, left, stride, b, panels.step, from, c, x.ldc, ahead,
+                                                next);
                 } else {
-                    multiply_tile<Left::by_column>(length, x.alpha, left, stride, b, panels.step, from, c, x.ldc,
-                                                   ahead);
+                    multiply_tile<Left::by_column>(length, x.alpha, left, stride, b, panels.step, from, c, x.ldc, ahead,
+                                                   next);
                 }
             }
         }

@@ -97,7 +97,7 @@ void run_tiles(Transpose transpose_a, Transpose transpose_b, std::size_t m, std:
 // C = A B + start for rows of A and a packed B.
 void run_packed_tiles(const SmallGemm& kernels, std::size_t m, std::size_t n, std::size_t k, const float* a,
                       std::size_t lda, const PackedRight& right, Start<float> start, float* c, std::size_t ldc,
-                      AfterTile after) {
+                      AfterTile after, const float* soon = nullptr, const float* also_soon = nullptr) {
     for_tiles(m, n, k, tile_rows, after, [&](const Tile& tile) {
         SmallProduct x;
         x.m = tile.rows;
@@ -109,6 +109,9 @@ void run_packed_tiles(const SmallGemm& kernels, std::size_t m, std::size_t n, st
         x.add = start.add;
         x.c = c + tile.row * ldc + tile.column;
         x.ldc = ldc;
+        const std::size_t at = tile.row * ldc + tile.column;
+        x.soon[0] = soon == nullptr ? nullptr : soon + at;
+        x.soon[1] = also_soon == nullptr ? nullptr : also_soon + at;
         kernels.multiply_packed(x, {right.panels, right.columns, tile.column});
     });
 }
@@ -217,14 +220,18 @@ void add_rows(std::size_t rows, std::size_t columns, const Real* from, std::size
 template <class Real>
 void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, const Real* grad_y,
                     std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients,
-                    const PackedWeights<Real>* packed) {
+                    const PackedWeights<Real>* packed, const Real* soon) {
     const auto nothing = [](const Tile&) {};
     const Real* const from = grad_y + part.offset;
     bool done = false;
     if constexpr (std::is_same_v<Real, float>) {
         if (packed != nullptr && packed->kernels() != nullptr) {
+            // More than this, and what is fetched pushes out of the second-level cache what is worked on.
+            constexpr std::size_t most_soon = std::size_t{1} << 17;
+            const bool fits = rows * part.in <= most_soon;
             run_packed_tiles(*packed->kernels(), rows, part.in, part.out, from, y_stride, packed->reverse(part),
-                             Start<Real>{nullptr, add}, grad_x, part.in, nothing);
+                             Start<Real>{nullptr, add}, grad_x, part.in, nothing, fits ? x : nullptr,
+                             fits ? soon : nullptr);
             done = true;
         }
     }
@@ -255,7 +262,7 @@ template void linear(const Model<float>&, const Linear&, std::size_t, const floa
 template void linear(const Model<float>&, const Linear&, std::size_t, const float*, float*, std::size_t,
                      const PackedWeights<float>*);
 template void linear_reverse(const Model<float>&, const Linear&, std::size_t, const float*, const float*, std::size_t,
-                             float*, bool, Parameters<float>&, const PackedWeights<float>*);
+                             float*, bool, Parameters<float>&, const PackedWeights<float>*, const float*);
 template void product(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*, std::size_t,
                       const double*, std::size_t, Start<double>, double*, std::size_t);
 template void tiled_gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, double, const double*,
@@ -267,6 +274,7 @@ template void linear(const Model<double>&, const Linear&, std::size_t, const dou
 template void linear(const Model<double>&, const Linear&, std::size_t, const double*, double*, std::size_t,
                      const PackedWeights<double>*);
 template void linear_reverse(const Model<double>&, const Linear&, std::size_t, const double*, const double*,
-                             std::size_t, double*, bool, Parameters<double>&, const PackedWeights<double>*);
+                             std::size_t, double*, bool, Parameters<double>&, const PackedWeights<double>*,
+                             const double*);
 
 }  // namespace flyball::model

@@ -62,10 +62,11 @@ template <class Real>
 void linear(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, Real* y,
             std::size_t y_stride, const PackedWeights<Real>* packed = nullptr);
 
-// grad_x: [rows, in], overwritten, or added to when `add`. Gradients of the parameters are added to.
+// grad_x: [rows, in], overwritten, or added to when `add`. Gradients of the parameters are added to. `soon` (may be
+// null): [rows, in], what the caller reads next.
 template <class Real>
 void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, const Real* grad_y,
                     std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients,
-                    const PackedWeights<Real>* packed = nullptr);
+                    const PackedWeights<Real>* packed = nullptr, const Real* soon = nullptr);
 
 }  // namespace flyball::model

@@ -17,24 +17,31 @@ PackedWeights<Real>::PackedWeights(const Model<Real>& model) : model_(model) {
     if (kernels_ == nullptr) {
         return;
     }
+    // In the order of use: a product that is nearly done fetches what lies behind its weights.
     std::size_t size = 0;
-    const auto add = [&](const Linear& part) {
+    const auto add_forward = [&](const Linear& part) {
         const auto parameter = static_cast<std::size_t>(part.weight);
         place_of_.resize(std::max(place_of_.size(), parameter + 1));
         place_of_[parameter] = places_.size();
-        const std::size_t forward = kernels_->packed_size(part.out, part.in);
-        places_.push_back({part, {size, size + forward}});
-        size += forward + kernels_->packed_size(part.in, part.out);
+        places_.push_back({part, {size, 0}});
+        size += kernels_->packed_size(part.out, part.in);
     };
-    for (const BlockLayout& block : model.layout().blocks) {
-        for (const Linear& part : block.qkv) {
-            add(part);
-        }
-        add(block.output);
-        for (const Linear& part : block.ffn_in) {
-            add(part);
-        }
-        add(block.ffn_out);
+    const auto add_reverse = [&](const Linear& part) {
+        places_[place_of_[static_cast<std::size_t>(part.weight)]].begin[1] = size;
+        size += kernels_->packed_size(part.in, part.out);
+    };
+    const std::vector<BlockLayout>& blocks = model.layout().blocks;
+    for (const BlockLayout& block : blocks) {
+        std::for_each(block.qkv.begin(), block.qkv.end(), add_forward);
+        add_forward(block.output);
+        std::for_each(block.ffn_in.begin(), block.ffn_in.end(), add_forward);
+        add_forward(block.ffn_out);
+    }
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+        add_reverse(block->ffn_out);
+        std::for_each(block->ffn_in.begin(), block->ffn_in.end(), add_reverse);
+        add_reverse(block->output);
+        std::for_each(block->qkv.begin(), block->qkv.end(), add_reverse);
     }
     reserve_in_huge_pages(panels_, size);
     panels_.resize(size);

@@ -208,9 +208,9 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     const std::size_t f = a.ffn_dim;
     grad_narrow_.resize(rows_ * std::max(a.query_width(), a.ffn_dim));
     grad_wide_.resize(rows_ * std::max(a.qkv_width(), 2 * a.ffn_dim));
-    linear_reverse(model_, block.ffn_out, rows_, room.activated.data(), grad_out, a.dim, grad_narrow_.data(), false,
-                   gradients, packed_);
     const bool has_slopes = !a.gated && !scale.any();  // kept
+    linear_reverse(model_, block.ffn_out, rows_, room.activated.data(), grad_out, a.dim, grad_narrow_.data(), false,
+                   gradients, packed_, has_slopes ? room.hidden.data() : nullptr);
     Real* const grad_hidden = has_slopes ? grad_narrow_.data() : grad_wide_.data();
     for_rows(rows_, width, [&](std::size_t i) {
         if (has_slopes) {

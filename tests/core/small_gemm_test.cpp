@@ -68,8 +68,9 @@ void expect_product(Isa isa, bool ta, bool tb, std::size_t m, std::size_t n, std
 }
 
 TEST(SmallGemm, FollowsTheDefinitionAtAwkwardSizes) {
-    const std::size_t sizes[][3] = {{1, 1, 1},    {7, 31, 5},    {8, 32, 16},    {9, 33, 17},   {64, 32, 128},
-                                    {65, 96, 40}, {130, 64, 70}, {140, 400, 30}, {33, 48, 300}, {6, 16, 513}};
+    const std::size_t sizes[][3] = {{1, 1, 1},     {7, 31, 5},   {8, 32, 16},   {9, 33, 17},
+                                    {64, 32, 128}, {65, 96, 40}, {130, 64, 70}, {140, 400, 30},
+                                    {33, 48, 300}, {6, 16, 513}, {553, 40, 19}, {530, 33, 6}};
     for (const Isa isa : isas()) {
         for (const auto& [m, n, k] : sizes) {
             for (const bool ta : {false, true}) {
@@ -120,6 +121,35 @@ TEST(SmallGemm, APackedOperandGivesTheSameBitsFromAnyPanelOn) {
                 }
             }
         }
+    }
+}
+
+TEST(SmallGemm, WhatIsWantedSoonChangesNothing) {
+    for (const Isa isa : isas()) {
+        const std::size_t m = 40;
+        const std::size_t n = 64;
+        const std::size_t k = 130;
+        const std::vector<float> a = random(m * k, 1);
+        const std::vector<float> b = random(k * n, 2);
+        const std::vector<float> other = random(m * n, 3);
+        std::vector<float> panels(small_gemm(isa)->packed_size(n, k));
+        small_gemm(isa)->pack(Transpose::no, n, k, b.data(), n, panels.data());
+        std::vector<float> results[2] = {std::vector<float>(m * n), std::vector<float>(m * n)};
+        for (const bool soon : {false, true}) {
+            SmallProduct x;
+            x.m = m;
+            x.n = n;
+            x.k = k;
+            x.a = a.data();
+            x.lda = k;
+            x.c = results[soon ? 1 : 0].data();
+            x.ldc = n;
+            x.soon[0] = soon ? other.data() : nullptr;
+            x.soon[1] = soon ? a.data() : nullptr;
+            small_gemm(isa)->multiply_packed(x, {panels.data(), n, 0});
+        }
+        EXPECT_EQ(results[0], results[1]);
+        EXPECT_EQ(other, random(m * n, 3));
     }
 }
 

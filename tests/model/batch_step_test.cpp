@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../core/support.hpp"
 #include "core/random.hpp"
@@ -139,6 +141,39 @@ TEST(PackedWeights, GiveTheSameBits) {
         EXPECT_EQ(losses[0], losses[1]);
         EXPECT_EQ(gradients[0], gradients[1]);
     }
+}
+
+// clear() leaves the memory as it is: what was there must show in no gradient.
+TEST(Parameters, ClearedOnesAreZeroWhateverTheyHeld) {
+    const Model<float> model = tiny_model<float>(small(), 5);
+    Parameters<float> values(model.layout());
+    std::fill(values.all().begin(), values.all().end(), 7.0F);
+    values.clear();
+    EXPECT_TRUE(values.overwrites(1));
+    EXPECT_FALSE(values.overwrites(1));
+    EXPECT_EQ(values.at(1)[0], 7.0F) << "the caller's to overwrite";
+    EXPECT_EQ(values.at(0)[0], 0.0F);
+    values.at(0)[0] = 3.0F;
+    EXPECT_FALSE(values.overwrites(0));
+    EXPECT_EQ(values.all()[0], 3.0F) << "cleared once";
+    const std::size_t end = model.layout().parameters[1].offset + model.layout().parameters[1].elements();
+    EXPECT_TRUE(std::all_of(values.all().begin() + static_cast<std::ptrdiff_t>(end), values.all().end(),
+                            [](float x) { return x == 0; }));
+}
+
+TEST(BatchStep, GradientsOfClearedParametersHaveTheBitsOfFreshOnes) {
+    const Model<float> model = tiny_model<float>(small(), 5);
+    const Batch many(40, std::min<std::size_t>(model.architecture().positions, 32));  // several slots and groups
+    const std::vector<std::int32_t> ids = some_ids(many.rows(), model.architecture().vocab);
+    const std::vector<std::int32_t> targets = next_tokens(ids, many.sequences);
+    BatchStep<float> step(model, many);
+    Parameters<float> fresh(model.layout());
+    step.run(ids, targets, fresh);
+    Parameters<float> used(model.layout());
+    std::fill(used.all().begin(), used.all().end(), std::numeric_limits<float>::quiet_NaN());
+    used.clear();
+    step.run(ids, targets, used);
+    EXPECT_EQ(used.all(), fresh.all());
 }
 
 TEST(BatchStep, RefusesAnotherNumberOfTokens) {
