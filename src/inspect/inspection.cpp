@@ -100,8 +100,8 @@ void add_gains(const model::Model<float>& model, Report& report) {
                 squares += value * value / n;
             }
             one.deviation = std::sqrt(std::max(0.0, squares - mean * mean));
-            sum += one.mean;
-            count += 1;
+            sum += one.mean * n;
+            count += n;
             most = std::max(most, one.largest);
             report.gains.push_back(std::move(one));
         }
