@@ -7,7 +7,6 @@
 
 #include <array>
 #include <ctime>
-#include <fstream>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -22,14 +21,22 @@ namespace {
 constexpr std::size_t largest_text = std::size_t{1} << 24U;
 constexpr const char* spent = "work.finished";  // what work/ is called while it is being deleted
 
+// Without a stream, whose failed allocation would look like a machine without a name.
 std::string machine_name() {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-        if (line.rfind("model name", 0) == 0) {
-            return line.substr(line.find(':') + 2);
-        }
+    std::array<char, 4096> text{};  // the first processor's lines
+    const int file = ::open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? 0 : ::read(file, text.data(), text.size());
+    if (file >= 0) {
+        ::close(file);
     }
-    return "unknown";
+    const std::string_view lines(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+    constexpr std::string_view key = "\nmodel name";
+    const std::size_t line = lines.find(key);
+    const std::size_t colon = line == std::string_view::npos ? line : lines.find(": ", line);
+    if (colon == std::string_view::npos) {
+        return "unknown";
+    }
+    return std::string(lines.substr(colon + 2, lines.find('\n', colon) - colon - 2));
 }
 
 bool is_there(const std::filesystem::path& path) {

@@ -271,6 +271,13 @@ const std::vector<CatalogueEntry>& catalogue() {
     return table;
 }
 
+namespace {
+
+// Before main: GCC 12 destroys parts of such a table twice when memory runs out while it is made.
+[[maybe_unused]] const std::vector<CatalogueEntry>& made_before_main = catalogue();
+
+}  // namespace
+
 const std::vector<NotExpressible>& not_expressible() {
     static const std::vector<NotExpressible> table = {
         {"SubLN / Magneto", "its second norm sits inside the sub-layer, before the output projection",

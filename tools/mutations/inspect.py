@@ -185,7 +185,7 @@ BLIND = [
      "report.angular_ratio = block.angle_predicted / block.angle;"),
     ("largest-logit-never-below-zero", "src/inspect/inspection.cpp",
      "report.largest_logit = block.heads.front().largest_score;", "report.largest_logit = 0;"),
-    ("mean-gain-of-the-last-norm", "src/inspect/inspection.cpp", "sum += one.mean;", "sum = one.mean;"),
+    ("mean-gain-of-the-last-norm", "src/inspect/inspection.cpp", "sum += one.mean * n;", "sum = one.mean * n;"),
     ("gain-deviation-around-zero", "src/inspect/inspection.cpp",
      "std::max(0.0, squares - mean * mean)", "std::max(0.0, squares)"),
     ("largest-gain-of-positive-ones", "src/inspect/inspection.cpp",
