@@ -1,7 +1,9 @@
 // Real checkpoints and the activations that others computed from them; skipped unless FLYBALL_TEST_MODELS names a
 // folder.
+#include "core/file.hpp"
 #include "model/pass.hpp"
 #include "support.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 namespace flyball::model::test {
 namespace {
@@ -99,6 +101,51 @@ TEST(RealModels, MiniLmReadsHalfPrecisionAndSeesBothWays) {
         }
         EXPECT_NEAR(sum, 1, 1e-5);
     }
+}
+
+// Losses that transformers 5 computes in float32, in nats a token.
+void expect_loss(const std::filesystem::path& folder, std::size_t tokens, double expected) {
+    const std::filesystem::path text = real_models() / "loss-text.txt";
+    if (!std::filesystem::exists(text)) {
+        GTEST_SKIP() << "set FLYBALL_TEST_MODELS to a folder that has loss-text.txt too";
+    }
+    const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
+    const std::vector<std::int32_t> ids = tokenizer.encode(read_text_file(text, 1 << 20));
+    EXPECT_EQ(ids.size(), tokens);
+    const Model<float> model = load_model(folder);
+    Pass<float> pass(model, ids.size());
+    pass.forward(ids);
+    EXPECT_NEAR(pass.loss(next_tokens(ids)), expected, 1e-4);
+}
+
+TEST(RealModels, SmolLm2HasTheLossOfTransformers) {
+    REQUIRE_MODEL(folder, "smollm2-135m");
+    expect_loss(folder, 144, 2.8663);
+}
+
+// With <bos> in front, which its tokenizer adds.
+TEST(RealModels, Gemma3HasTheLossOfTransformers) {
+    REQUIRE_MODEL(folder, "gemma3-270m");
+    expect_loss(folder, 143, 2.8682);
+}
+
+// Norms of its outputs have gains up to 1649 in the last block: what the file stores is one less.
+TEST(RealModels, Gemma3sGainsAreThoseThatItComputesWith) {
+    REQUIRE_MODEL(folder, "gemma3-270m");
+    const Model<float> model = load_model(folder);
+    const SafeTensors file = SafeTensors::open(folder / "model.safetensors");
+    const std::string name = "model.layers.17.post_feedforward_layernorm.weight";
+    const std::vector<float> stored = file.read<float>(name);
+    const BlockLayout& last = model.layout().blocks.at(17);
+    const float* const gains = model.at(last.norms.back().gain);
+    EXPECT_EQ(model.layout().parameters[static_cast<std::size_t>(last.norms.back().gain)].name,
+              name.substr(std::string("model.").size()));
+    float largest = 0;
+    for (std::size_t k = 0; k < stored.size(); ++k) {
+        EXPECT_EQ(gains[k], stored[k] + 1);
+        largest = std::max(largest, gains[k]);
+    }
+    EXPECT_EQ(largest, 1649);
 }
 
 }  // namespace
