@@ -46,6 +46,28 @@ Need present() {
     return {"the text of the sea", "look out of the window", [] { return true; }};
 }
 
+TEST(Judge, TellsTheNoteOfTheClaimBeforeThatOfTheRun) {
+    EXPECT_EQ(judge(claim("limits-a", "Theorem 1", Verdict::fails), {}).note(), "what is true; as planted");
+    EXPECT_EQ(judge(claim("limits-b", "Theorem 1"), {}).note(), "as planted");
+}
+
+// On one thread, where the order shows: whoever takes longest is begun first, so that no thread is left with it at
+// last.
+TEST(Judge, BeginsTheLongestFirst) {
+    std::vector<Claim> claims = {claim("limits-a", "x"), claim("limits-b", "x"), claim("limits-c", "x")};
+    claims[0].cost = 2;
+    claims[1].cost = 30;
+    claims[2].cost = 5;
+    std::vector<std::string> order;
+    Judging judging;
+    judging.finished = [&](Judged& judged) { order.push_back(judged.claim.id); };
+    const int before = threads();
+    set_threads(1);
+    judge_all(claims, judging);
+    set_threads(before);
+    EXPECT_EQ(order, (std::vector<std::string>{"limits-b", "limits-c", "limits-a"}));
+}
+
 // A second paper: nothing but this.
 Group second_paper() {
     Group group;

@@ -329,6 +329,11 @@ TEST(Outcomes, DivergenceIsAResult) {
     EXPECT_LT(record.samples.size(), 401U);
     const Record zero = run(settings, scheme::Program::parse("0.5*x + 0*f(x)"));
     EXPECT_EQ(zero.outcome, Outcome::radius_zero);
+    // Where: beyond 1e100, which is 8^110.7, and below 1e-12, which is 2^-39.9. The start is a sample too.
+    const Record eight = run(settings, scheme::Program::parse("8*x + 0*f(x)"));
+    EXPECT_EQ(eight.outcome, Outcome::diverged);
+    EXPECT_EQ(eight.samples.size(), 112U);
+    EXPECT_EQ(zero.samples.size(), 41U);
 }
 
 TEST(Outcomes, AnEquationWithoutALimitIsRefusedInTimeAndRunsInLayers) {

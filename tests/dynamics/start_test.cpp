@@ -141,5 +141,31 @@ TEST(Start, SharesItsRandomNumbersNeitherWithWeightsNorWithTheFfn) {
     }
 }
 
+// W2 gelu(W1 z) with gelu(z) = z Phi(z): gelu(1) = 0.841344746068543 and gelu(-2) = -0.045500263896358
+// (scipy.stats.norm).
+TEST(FeedForward, IsGeluBetweenItsMatricesForEveryRow) {
+    const FeedForward ffn{1, 2, {1, -2}, {3, 0.5}};
+    const std::vector<double> in(131, 1.0);
+    std::vector<double> out(131);
+    ffn(131, in.data(), out.data());
+    for (const double value : out) {
+        ASSERT_NEAR(value, 3 * 0.841344746068543 - 0.5 * 0.045500263896358, 1e-14);
+    }
+}
+
+TEST(FeedForward, HasBothMatricesAnewInEveryDrawAndSystem) {
+    Settings s;
+    s.dim = 3;
+    s.ffn_width = 5;
+    const FeedForward one = draw_feed_forward(s, 0, 0);
+    for (const auto& [system, draw] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, 0}, {1, 1}}) {
+        const FeedForward other = draw_feed_forward(s, system, draw);
+        EXPECT_NE(other.first, one.first);
+        EXPECT_NE(other.second, one.second);
+    }
+    EXPECT_NE(one.first, one.second);
+    EXPECT_EQ(draw_feed_forward(s, 0, 0).second, one.second);
+}
+
 }  // namespace
 }  // namespace flyball::dynamics

@@ -606,6 +606,9 @@ TEST(RowReport, AgreesWithTheDefinitions) {
     EXPECT_GT(four.at("lower_distinct").get<double>(), four.at("lower").get<double>());
     settings.vectors = Vectors::hidden;
     EXPECT_NEAR(json.at("jacobian").at("spectral").get<double>(), reference::spectral_norm(row.weights) / 2, 1e-6);
+    EXPECT_EQ(json.at("jacobian").at("temperature"), 2);  // heads of four channels
+    EXPECT_EQ(json.at("jacobian").at("bound"), 0.25);     // 1/(2T)
+    EXPECT_LE(json.at("jacobian").at("spectral").get<double>(), 0.25);
     settings.head = {2, 0};
     EXPECT_THROW(row_document(model, some_ids(), settings), Error);
     settings.head = {1, 0};

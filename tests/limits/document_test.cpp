@@ -216,6 +216,23 @@ TEST(Guidance, NamesTheKindThatKeepsTheMostAndTheTemperature) {
         "Its temperature 2 is above 0.1, below which weights begin to jump. "
         "From 32 to 64 tokens the 5 heaviest keys keep 80 % of their share of the weight under sparsemax, more than "
         "under any other kind compared here (66.7 % under softmax).");
+    // "Most" is more than half of the heads.
+    Result saturated = by_hand();
+    const HeadResult not_saturated = [&] {
+        HeadResult head = saturated.heads[0];
+        for (SeparationMeans& row : head.separation) {
+            row.ratio = 0.9;
+        }
+        return head;
+    }();
+    HeadResult all_used = not_saturated;
+    for (SeparationMeans& row : all_used.separation) {
+        row.ratio = 0.1;
+    }
+    saturated.heads = {all_used, not_saturated, all_used, not_saturated};
+    EXPECT_NE(guidance({saturated}).find("Most heads still tell"), std::string::npos);
+    saturated.heads.push_back(all_used);
+    EXPECT_NE(guidance({saturated}).find("Most heads are saturated"), std::string::npos);
     Result cold = by_hand();
     cold.heads[2].temperature = 0.05;
     EXPECT_NE(guidance({cold}).find("Its temperature 0.05 is in the range (0.1 and below)"), std::string::npos);

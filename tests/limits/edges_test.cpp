@@ -41,6 +41,20 @@ Settings with(const char* attention) {
     return settings;
 }
 
+// An embedding that is no number spoils every row that sees it: all of both heads from token 3 on, and those before it
+// too, since the vectors of a layer are looked at together.
+TEST(Edges, RowsThatAreNoNumbersAreLeftOutAndCountedForEveryHead) {
+    model::Model<float> model = model::test::tiny_model<float>(one_layer(), 5);
+    for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
+        if (model.layout().parameters[i].role == model::Role::embedding) {
+            model.parameters()->at(static_cast<int>(i))[static_cast<std::size_t>(ids_of(24)[3]) * 8] = NAN;
+            break;  // of the tokens
+        }
+    }
+    const Result result = analyse(model, ids_of(24), with("softmax"), {24}).front();
+    EXPECT_EQ(result.rows_left_out, 2U * 24U);
+}
+
 // T = 1e-9 leaves one key with all of the weight, far below what exp can tell from zero.
 TEST(Edges, AllWeightOnOneKeyOfEveryRow) {
     const model::Model<float> model = model::test::tiny_model<float>(one_layer(), 5);

@@ -168,6 +168,33 @@ TEST(TerminalLaw, OfSwingingTokensIsOtherWithEnvelopeAndPeriod) {
     EXPECT_NE(law.note.find("exp(-3"), std::string::npos) << law.note;  // or 2.99..
 }
 
+// Six tokens cannot be farther apart than at the cosine -1/5.
+TEST(TerminalLaw, OfTokensThatSwingForEverTellsBetweenWhat) {
+    const Law law =
+        terminal_law(equation("o = f(norm(x)); y = y + dt*(o - x); x = x + dt*(y - x0) | x0*2 + x"), with(6, 1));
+    EXPECT_EQ(law.kind, LawKind::other);
+    EXPECT_NE(law.note.find("gamma swings between -0.2 and 0."), std::string::npos) << law.note;
+}
+
+TEST(TerminalLaw, OfASolutionThatWasNotFollowedToTheEndSaysSo) {
+    const char* const heavy = "o = f(norm(x)); y = y + dt*(o - 2*y); x = x + dt*y | norm(x)";
+    const Law law = terminal_law(equation(heavy), with(6, 2));
+    EXPECT_EQ(law.kind, LawKind::power);
+    EXPECT_EQ(law.note.rfind("seen as far as numbers go: still moving after ", 0), 0U) << law.note;
+    EXPECT_EQ(terminal_law(equation("x + dt*f(norm(x)) | norm(x)"), with(6, 2)).note, "");
+}
+
+// Post-LN in the clock int (1+t)^-1.05 dt, which ends at 20 and at t = 1e100 has 2e-4 to go: the rest is extrapolated.
+TEST(TerminalLaw, OfAGammaThatIsExtrapolatedHasAnErrorThatIsNeitherNothingNorTooSmall) {
+    const Law law = terminal_law(equation("norm(x + dt*f(x)/(1+t)^1.05)"), with(6, 1));
+    ASSERT_EQ(law.kind, LawKind::frozen);
+    const double right = at(equation("norm(x + dt*f(x))"), with(6, 1), 20).log_one_minus_gamma;
+    EXPECT_NEAR(law.log_one_minus_limit.value(), right, 1e-9);
+    EXPECT_GT(law.error.value(), std::abs(std::exp(law.log_one_minus_limit.value()) - std::exp(right)));
+    EXPECT_GT(law.error.value(), 0);
+    EXPECT_LT(law.error.value(), 1e-4 * std::exp(right));
+}
+
 TEST(TerminalLaw, OfAStreamThatReachesZeroIsExtinctWithItsTime) {
     // |y| = 1 - t/2.
     const Law side = terminal_law(equation("y = y - dt*unit(y)/2; x = norm(x + dt*f(x)) | x + y"), eight);

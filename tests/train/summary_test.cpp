@@ -71,6 +71,23 @@ TEST(Summary, OfAnotherKindIsRefused) {
     EXPECT_THROW(read_summary(json, "file"), Error);
 }
 
+TEST(Lines, HaveWhatIsKnownOfTheEmbeddingAndEveryLayer) {
+    StepReport report;
+    report.layers.resize(2);
+    report.layers[1].norm = 7;
+    report.embedding.norm = 1;
+    report.embedding.mean_abs = 2;
+    report.embedding.entry_variance = 3;
+    report.embedding.data_variance = 4;
+    report.embedding.gradient = 5;
+    const Json line = to_json(report);
+    const Json wanted = {
+        {"norm", 1.0}, {"mean_abs", 2.0}, {"entry_variance", 3.0}, {"data_variance", 4.0}, {"gradient", 5.0}};
+    EXPECT_EQ(line.at("embedding"), wanted);
+    EXPECT_EQ(line.at("layers")[1].at("layer"), 2);
+    EXPECT_EQ(line.at("layers")[1].at("norm"), 7);
+}
+
 TEST(Events, HaveTheLayersOfALineUnderTheirNumbers) {
     StepReport report;
     report.step = 3;
