@@ -89,7 +89,7 @@ BLIND = [
     ("provenance-minutes-are-months", "src/record/folder.cpp",
      "T%H:%M:%SZ", "T%H:%m:%SZ"),
     ("machine-name-keeps-its-space", "src/record/folder.cpp",
-     "line.find(':') + 2", "line.find(':') + 1"),
+     "lines.substr(colon + 2, lines.find", "lines.substr(colon + 1, lines.find"),
     ("folder-lock-is-shared", "src/record/folder.cpp",
      "LOCK_EX | LOCK_NB", "LOCK_SH | LOCK_NB"),
     ("resume-compares-length-of-settings", "src/record/folder.cpp",
