@@ -70,6 +70,29 @@ const Names& bert_names() {
     return names;
 }
 
+const Names& vit_names() {
+    static const Names names = {
+        .prefixes = {"vit."},
+        .tokens = "",
+        .positions = "embeddings.position_embeddings",
+        .types = "",
+        .embedding_norm = "",
+        .block = "encoder.layer.{}.",
+        .qkv = {"attention.attention.query", "attention.attention.key", "attention.attention.value"},
+        .attention_output = "attention.output.dense",
+        .ffn_in = {"intermediate.dense"},
+        .ffn_out = "output.dense",
+        .norms = {"layernorm_before", "layernorm_after"},
+        .readout_norms = {"layernorm"},
+        .patches = "embeddings.patch_embeddings.projection",
+        .class_token = "embeddings.cls_token",
+        .head = "",
+        .in_out = false,
+        .buffers = {"embeddings.mask_token"},
+        .other_heads = {"pooler.", "classifier.", "decoder."}};
+    return names;
+}
+
 }  // namespace
 
 const Names& native_names() {
@@ -85,6 +108,8 @@ const Names& native_names() {
                                 .ffn_out = "ffn.out",
                                 .norms = {},
                                 .readout_norms = {},
+                                .patches = "embed.patches",
+                                .class_token = "embed.class",
                                 .head = "head",
                                 .in_out = false,
                                 .buffers = {},
@@ -99,6 +124,7 @@ const std::vector<Family>& families() {
         {"mistral", "Mistral", llama_names(), read_llama_like},
         {"qwen2", "Qwen 2, 2.5", llama_names(), read_llama_like},
         {"bert", "BERT encoders", bert_names(), read_bert},
+        {"vit", "Vision Transformers", vit_names(), read_vit},
         {"flyball", "trained by flyball", native_names(), read_native},
     };
     return table;

@@ -31,6 +31,8 @@ struct Names {
     std::array<std::string_view, 3> attention_norms = {"attn.query_norm", "attn.key_norm", "attn.value_norm"};
     std::string_view ffn_gain = "ffn.gain";
     std::string_view logit_gain = "head.gain";
+    std::string_view patches = "";      // of an image
+    std::string_view class_token = "";  // in front of them; a tensor without `.weight`, and so are positions then
     std::string_view head;
     bool in_out = false;  // matrices are stored [in, out], otherwise [out, in]
     // Tensors that are left out: buffers, whose names end so, and heads for other tasks than the next token, whose
@@ -53,6 +55,7 @@ const std::vector<Family>& families();
 Architecture read_gpt2(const ConfigReader& config, const HasTensor& has);
 Architecture read_llama_like(const ConfigReader& config, const HasTensor& has);  // llama, mistral, qwen2
 Architecture read_bert(const ConfigReader& config, const HasTensor& has);
+Architecture read_vit(const ConfigReader& config, const HasTensor& has);
 
 // The family a configuration names; throws with the list of those that are supported.
 const Family& family_of(const ConfigReader& config);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "model/family.hpp"
@@ -86,6 +87,22 @@ std::size_t llama_head_dim(const ConfigReader& config, const Architecture& a) {
     const std::size_t usual = a.family == "llama" ? divided(config, "hidden_size", a.dim, a.heads)
                                                   : std::max<std::size_t>(1, a.dim / a.heads);
     return a.family == "qwen2" ? config.size("head_dim", usual, 1) : config.size_or_null("head_dim", usual, usual);
+}
+
+// A size of an image: one number for a square, or [height, width].
+std::pair<std::size_t, std::size_t> image_size(const ConfigReader& config, const char* key, std::size_t fallback) {
+    const auto found = config.json().find(key);
+    if (found == config.json().end() || !found->is_array()) {
+        const std::size_t size = config.size(key, fallback, 1);
+        return {size, size};
+    }
+    const auto is_size = [](const Json& one) {
+        return one.is_number_unsigned() && one.get<std::uint64_t>() >= 1 && one.get<std::uint64_t>() < 1'000'000;
+    };
+    if (found->size() != 2 || !is_size((*found)[0]) || !is_size((*found)[1])) {
+        config.fail(key, "a whole number, or height and width in a list");
+    }
+    return {(*found)[0].get<std::size_t>(), (*found)[1].get<std::size_t>()};
 }
 
 // By block: whether layer_types says sliding; nothing when the file does not say.
@@ -249,6 +266,35 @@ Activation activation_of(const ConfigReader& config, const char* key, const std:
         names.push_back(row.first);
     }
     config.fail(key, fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+Architecture read_vit(const ConfigReader& config, const HasTensor&) {
+    refuse_general(config);
+    Architecture a;
+    a.family = "vit";
+    a.equation = pre_ln;
+    a.layers = config.size("num_hidden_layers", 12, 1);
+    a.dim = config.size("hidden_size", 768, 1);
+    a.heads = config.size("num_attention_heads", 12, 1);
+    a.kv_heads = a.heads;
+    a.head_dim =
+        config.has("head_dim") ? config.size("head_dim", 1, 1) : divided(config, "hidden_size", a.dim, a.heads);
+    a.ffn_dim = config.size("intermediate_size", 3072, 1);
+    std::tie(a.patches.height, a.patches.width) = image_size(config, "image_size", 224);
+    std::tie(a.patches.patch_height, a.patches.patch_width) = image_size(config, "patch_size", 16);
+    a.patches.channels = config.size("num_channels", 3, 1);
+    a.vocab = 0;
+    a.positions = a.patches.count() + 1;
+    a.learned_positions = true;
+    a.causal = false;
+    a.activation = activation_of(config, "hidden_act", "gelu");
+    a.norm = "layernorm";
+    a.eps = config.number("layer_norm_eps", 1e-12);
+    a.qkv_bias = config.flag("qkv_bias", true);
+    a.output_bias = a.ffn_bias = a.norm_bias = true;
+    a.tied = false;
+    a.has_head = false;
+    return a;
 }
 
 }  // namespace flyball::model

@@ -233,6 +233,42 @@ TEST(Forward, TheTableSaysWhatTorchSays) {
     }
     ASSERT_TRUE(std::getline(lines, line));
     EXPECT_TRUE(line.starts_with("   next ") && line.ends_with(expected_behind(ids.size() - 1))) << line;
+    double loss = 0;
+    for (std::size_t i = 1; i < losses.size(); ++i) {
+        loss += losses[i] / static_cast<double>(losses.size() - 1);
+    }
+    char perplexity[40];
+    std::snprintf(perplexity, sizeof perplexity, "perplexity %.2f", std::exp(loss));
+    EXPECT_NE(outcome.out.find(perplexity), std::string::npos) << outcome.out;
+}
+
+// An image by its pixels; torch's hidden states and attention.
+TEST(Forward, AVisionTransformerReadsPixels) {
+    const std::string folder = std::string(flyball::test::source_folder) + "/tests/model/vit/vit";
+    const std::string file = temporary("vit.safetensors");
+    const Outcome outcome = run_program("forward '" + folder + "' --json --embeddings '" + folder +
+                                        "/expected.safetensors' --save '" + file + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json json = parse_json(outcome.out, "out");
+    EXPECT_EQ(json.at("tokens"), 16);
+    EXPECT_EQ(json.at("model").at("family"), "vit");
+    EXPECT_TRUE(json.at("loss").is_null());
+    const SafeTensors expected = SafeTensors::open(folder + "/expected.safetensors");
+    const SafeTensors saved = SafeTensors::open(file);
+    EXPECT_EQ(saved.names(),
+              (std::vector<std::string>{"attention.0", "attention.1", "hidden.0", "hidden.1", "hidden.2"}));
+    for (const std::string& tensor : saved.names()) {
+        const std::vector<float> a = saved.read<float>(tensor);
+        const std::vector<float> b = expected.read<float>(tensor);
+        ASSERT_EQ(saved.info(tensor).shape, expected.info(tensor).shape);
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            ASSERT_NEAR(a[i], b[i], 1e-4) << tensor << " " << i;
+        }
+    }
+    std::filesystem::remove(file);
+    const Outcome ids = run_program("forward '" + folder + "' --ids 1,2,3");
+    EXPECT_EQ(ids.exit, 2);
+    EXPECT_NE(ids.err.find("whose tokens are patches of an image"), std::string::npos) << ids.err;
 }
 
 TEST(Forward, SavesTheTextOfEachToken) {
