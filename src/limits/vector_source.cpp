@@ -29,10 +29,13 @@ VectorSource::VectorSource(const model::Model<float>& model, const model::Input&
     model::check_ids(architecture_, input.ids);  // the pass looks at them later
     const std::size_t dim = architecture_.dim;
     const float* const table = model.at(model.layout().tokens);
+    const auto scale = static_cast<float>(architecture_.embedding_scale);
     std::vector<float> x = input.rows;  // or, of tokens, their rows of the table
     x.resize(tokens_ * dim);
     for (std::size_t t = 0; t < input.ids.size(); ++t) {
-        std::copy_n(table + static_cast<std::size_t>(input.ids[t]) * dim, dim, x.data() + t * dim);
+        for (std::size_t k = 0; k < dim; ++k) {
+            x[t * dim + k] = scale * table[static_cast<std::size_t>(input.ids[t]) * dim + k];
+        }
     }
     shared_.gram.assign(x.data(), tokens_, dim, dim);
 }

@@ -14,6 +14,9 @@ double Architecture::score_scale(std::size_t layer) const {
     if (attention_norm.any() && attention_norm.scores_times_root) {
         scale = std::sqrt(static_cast<double>(head_dim));
     }
+    if (score_factor > 0) {
+        scale = score_factor;
+    }
     if (scale_by_layer) {
         scale /= static_cast<double>(layer + 1);
     }
@@ -84,14 +87,28 @@ void check(const Architecture& a, const std::string& what) {
         fail(fmt::format("{} heads over {} key-value heads", a.heads, a.kv_heads),
              "a number of key-value heads that divides the heads");
     }
-    if (a.rope.dims > a.head_dim || a.rope.dims % 2 != 0) {
-        fail(fmt::format("{} rotary channels in heads of {}", a.rope.dims, a.head_dim), "an even number, at most that");
+    for (const Rope& rope : {a.rope, a.window_rope.value_or(a.rope)}) {
+        if (rope.dims > a.head_dim || rope.dims % 2 != 0) {
+            fail(fmt::format("{} rotary channels in heads of {}", rope.dims, a.head_dim),
+                 "an even number, at most that");
+        }
     }
     if (!(a.eps >= 0 && std::isfinite(a.eps))) {
         fail(fmt::format("a norm with eps = {}", a.eps), "a number from 0");
     }
-    if (!std::isfinite(a.ffn_scale)) {
-        fail(fmt::format("ffn_scale = {}", a.ffn_scale), "a finite number");
+    for (const auto& [key, value] : {std::pair{"dt", a.dt},
+                                     {"ffn_scale", a.ffn_scale},
+                                     {"embedding_scale", a.embedding_scale},
+                                     {"logit_scale", a.logit_scale}}) {
+        if (!std::isfinite(value)) {
+            fail(fmt::format("{} = {}", key, value), "a finite number");
+        }
+    }
+    for (const auto& [key, value] :
+         {std::pair{"score_factor", a.score_factor}, {"score_cap", a.score_cap}, {"logit_cap", a.logit_cap}}) {
+        if (!(value >= 0 && std::isfinite(value))) {
+            fail(fmt::format("{} = {}", key, value), "a number from 0, which stands for none");
+        }
     }
     if (a.logit_gains && !a.has_head) {
         fail("gains of logits without a head", "a head, or no such gains");
@@ -103,9 +120,6 @@ void check(const Architecture& a, const std::string& what) {
     if (norm.any() && norm.over == scheme::AttentionNorm::Over::projection &&
         norm.gains == scheme::AttentionNorm::Gains::head) {
         fail("a norm over all heads together whose gains are those of one head", "gains for each channel, or none");
-    }
-    if (!std::isfinite(a.dt)) {
-        fail(fmt::format("dt = {}", a.dt), "a finite number");
     }
 }
 

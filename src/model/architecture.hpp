@@ -1,20 +1,24 @@
 // What a transformer is, apart from its numbers: sizes, wiring, attention, positions.
 //
-//     x0 = tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm; or of an image, see patches.hpp
+//     x0 = embedding_scale * tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm; or of an image, see
+//     patches.hpp
 //     blocks 1..layers: the equation (src/scheme), whose f is
-//         attention   concat_h weights(scale q_h k_h' + mask) v_h  W_o       q, k turned by rotary positions;
+//         attention   concat_h weights(cap(scale q_h k_h') + mask) v_h  W_o  q, k turned by rotary positions;
 //                     q, k, v normed where attention_norm says so; weights are softmax unless
 //                     `attention_kind` names another kind (attention/attention.hpp)
 //         FFN         W_down act(s W_up x)    or gated    W_down (act(s W_gate x) * s W_up x)
 //                     s = ffn_scale, times a learned gain of each inner channel where ffn_gains says so
-//     the readout of the equation, then logits = readout * head', times a learned gain of each token where logit_gains
-//     says so
+//     the readout of the equation, then logits = cap(logit_scale * readout * head'), the product times a learned gain
+//     of each token where logit_gains says so
+//
+// A soft cap c is cap(s) = c tanh(s/c), which keeps s between -c and c; c = 0 stands for none, cap(s) = s.
 //
 // One description serves every family: family.hpp maps a published configuration to it, train builds its own.
 // Not here: dropout (dropout.hpp), mixtures of experts, encoder-decoder models.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +33,7 @@ enum class Activation { gelu, gelu_tanh, silu, relu };
 struct Rope {
     enum class Scaling { none, linear, dynamic, llama3, yarn };
     std::size_t dims = 0;  // of each head, even; 0: no rotary positions
+    bool odd = false;      // frequencies count one channel less: a published share of a head that is odd is rounded up
     double theta = 10000;
     Scaling scaling = Scaling::none;
     double factor = 1;
@@ -84,20 +89,27 @@ struct Architecture {
     bool ffn_bias = false;
     bool norm_bias = false;
     bool has_head = true;
-    bool tied = true;             // the head is the token embedding
-    bool scale_scores = true;     // by 1/sqrt(head_dim), or by its inverse where attention_norm says so
-    bool scale_by_layer = false;  // and by 1/block number
-    double ffn_scale = 1;         // of the FFN's inner numbers, before the activation
-    bool ffn_gains = false;       // and learned gains of the same numbers, which start at 1
-    bool logit_gains = false;     // learned, one for each token of the vocabulary, which start at 1
+    bool tied = true;                  // the head is the token embedding
+    bool scale_scores = true;          // by 1/sqrt(head_dim), or by its inverse where attention_norm says so
+    double score_factor = 0;           // in place of that, where it is above 0
+    bool scale_by_layer = false;       // and by 1/block number
+    double score_cap = 0;              // soft cap of the scaled scores
+    double ffn_scale = 1;              // of the FFN's inner numbers, before the activation
+    bool ffn_gains = false;            // and learned gains of the same numbers, which start at 1
+    bool logit_gains = false;          // learned, one for each token of the vocabulary, which start at 1
+    double embedding_scale = 1;        // of a token's row
+    double logit_scale = 1;            // of logits, before their cap
+    double logit_cap = 0;              // soft cap
     Patches patches;
     std::vector<std::size_t> windows;  // by block, how many tokens back a token sees, itself included; 0 or none: all
+    std::optional<Rope> window_rope;   // of the blocks that have a window, where it is not `rope`
 
     std::size_t query_width() const { return heads * head_dim; }
     std::size_t key_width() const { return kv_heads * head_dim; }
     std::size_t inner_width() const { return gated ? 2 * ffn_dim : ffn_dim; }  // gate, up; or up
     std::size_t qkv_width() const { return query_width() + 2 * key_width(); }
     std::size_t window(std::size_t layer) const { return layer < windows.size() ? windows[layer] : 0; }
+    const Rope& rope_of(std::size_t layer) const { return window_rope && window(layer) > 0 ? *window_rope : rope; }
     double score_scale(std::size_t layer) const;
 };
 

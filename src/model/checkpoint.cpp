@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/unreachable.hpp"
 #include "model/model.hpp"
 
 namespace flyball::model {
@@ -33,6 +34,10 @@ class TensorNames {
         : tensors_(tensors),
           tokens_(fmt::format("{}.weight", names.tokens)),
           head_(names.head.empty() ? "" : fmt::format("{}.weight", names.head)) {
+        const std::string other = fmt::format("{}.weight", names.other_head);
+        if (!names.other_head.empty() && !tensors.contains(head_) && tensors.contains(other)) {
+            head_ = other;
+        }
         // The first block decides: the embedding may be missing where the head stands for it.
         const std::string probe = fmt::format("{}{}.weight", fmt::format(fmt::runtime(names.block), 0), names.qkv[0]);
         for (const std::string_view prefix : names.prefixes) {
@@ -149,11 +154,35 @@ void note_biases(const Architecture& a, const Names& names, std::vector<std::str
                                         fmt::format(fmt::runtime(names.block), 0), module));
         }
     };
-    if (a.family == "gpt2") {
+    if (names.may_lack_biases) {
         note(a.qkv_bias, names.qkv[0]);
         note(a.output_bias, names.attention_output);
         note(a.ffn_bias, names.ffn_in[0]);
     }
+}
+
+// What the model computes with, from what the file has.
+std::vector<float> from_file(const Architecture& a, const ParameterSpec& spec, std::vector<float> values) {
+    switch (spec.in_file) {
+        case InFile::plain:
+            return values;
+        case InFile::less_one:
+            for (float& value : values) {
+                value += 1;
+            }
+            return values;
+        case InFile::by_head: {
+            // [heads, 3, head_dim, ..] becomes [3, heads, head_dim, ..]
+            const std::size_t piece = values.size() / (3 * a.heads);
+            std::vector<float> sorted(values.size());
+            for (std::size_t i = 0; i < 3 * a.heads; ++i) {
+                const float* const from = values.data() + i * piece;
+                std::copy_n(from, piece, sorted.data() + (i % 3 * a.heads + i / 3) * piece);
+            }
+            return sorted;
+        }
+    }
+    unreachable();
 }
 
 }  // namespace
@@ -188,7 +217,7 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
         // A tied matrix may be stored under either name.
         const bool swapped = model.architecture_.tied && spec.name == names.tokens() && !names.has(names.tokens()) &&
                              !names.head().empty() && names.has(names.head());
-        full.push_back(names.full(swapped ? names.head() : spec.name));
+        full.push_back(names.full(swapped || spec.role == Role::head ? names.head() : spec.name));
         check_tensor(*tensors, full.back(), spec, what);
         used.insert(full.back());
         dtypes.insert(name(tensors->info(full.back()).dtype));
@@ -201,12 +230,14 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
     for (std::size_t i = 0; i < full.size(); ++i) {
         const TensorInfo& info = tensors->info(full[i]);
         const auto address = reinterpret_cast<std::uintptr_t>(info.bytes.data());
-        if (info.dtype == Dtype::f32 && address % alignof(float) == 0) {
+        const ParameterSpec& spec = model.layout_.parameters[i];
+        if (info.dtype == Dtype::f32 && address % alignof(float) == 0 && spec.in_file == InFile::plain) {
             model.values_[i] = reinterpret_cast<const float*>(info.bytes.data());
         } else {
-            std::vector<float>& values = model.converted_.emplace_back(info.elements());
+            std::vector<float> values(info.elements());
             tensors->take_to(full[i], std::span<float>(values));
-            model.values_[i] = values.data();
+            model.converted_.push_back(from_file(model.architecture_, spec, std::move(values)));
+            model.values_[i] = model.converted_.back().data();
         }
     }
     model.file_ = std::move(tensors);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "model/llama_family.hpp"
 #include "model/native.hpp"
 
 namespace flyball::model {
@@ -25,28 +26,30 @@ const Names& gpt2_names() {
         .readout_norms = {"ln_f"},
         .head = "lm_head",
         .in_out = true,
+        .may_lack_biases = true,
         .buffers = {".attn.bias", ".attn.masked_bias"},
         .other_heads = {"score.", "classifier.", "qa_outputs.", "multiple_choice_head.", "v_head."}};
     return names;
 }
 
-const Names& llama_names() {
-    static const Names names = {.prefixes = {"model.", "transformer."},
-                                .tokens = "embed_tokens",
+const Names& gpt_neox_names() {
+    static const Names names = {.prefixes = {"gpt_neox."},
+                                .tokens = "embed_in",
                                 .positions = "",
                                 .types = "",
                                 .embedding_norm = "",
                                 .block = "layers.{}.",
-                                .qkv = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
-                                .attention_output = "self_attn.o_proj",
-                                .ffn_in = {"mlp.gate_proj", "mlp.up_proj"},
-                                .ffn_out = "mlp.down_proj",
+                                .qkv = {"attention.query_key_value"},
+                                .attention_output = "attention.dense",
+                                .ffn_in = {"mlp.dense_h_to_4h"},
+                                .ffn_out = "mlp.dense_4h_to_h",
                                 .norms = {"input_layernorm", "post_attention_layernorm"},
-                                .readout_norms = {"norm"},
-                                .head = "lm_head",
-                                .in_out = false,
-                                .buffers = {"rotary_emb.inv_freq"},
-                                .other_heads = {"score.", "qa_outputs.", "v_head."}};
+                                .readout_norms = {"final_layer_norm"},
+                                .head = "embed_out",
+                                .other_head = "lm_head",
+                                .qkv_by_head = true,
+                                .buffers = {".attention.bias", ".attention.masked_bias", "rotary_emb.inv_freq"},
+                                .other_heads = {"score.", "classifier.", "qa_outputs.", "v_head."}};
     return names;
 }
 
@@ -118,15 +121,17 @@ const Names& native_names() {
 }
 
 const std::vector<Family>& families() {
-    static const std::vector<Family> table = {
-        {"gpt2", "GPT-2", gpt2_names(), read_gpt2},
-        {"llama", "Llama 1, 2, 3", llama_names(), read_llama_like},
-        {"mistral", "Mistral", llama_names(), read_llama_like},
-        {"qwen2", "Qwen 2, 2.5", llama_names(), read_llama_like},
-        {"bert", "BERT encoders", bert_names(), read_bert},
-        {"vit", "Vision Transformers", vit_names(), read_vit},
-        {"flyball", "trained by flyball", native_names(), read_native},
-    };
+    static const std::vector<Family> table = [] {
+        std::vector<Family> rows = {{"gpt2", "GPT-2", gpt2_names(), read_gpt2},
+                                    {"gpt_neox", "GPT-NeoX, Pythia", gpt_neox_names(), read_gpt_neox},
+                                    {"bert", "BERT encoders", bert_names(), read_bert},
+                                    {"vit", "Vision Transformers", vit_names(), read_vit}};
+        for (const LlamaRelative& relative : llama_relatives()) {
+            rows.push_back({relative.model_type, relative.title, llama_names(relative), read_llama_like});
+        }
+        rows.push_back({"flyball", "trained by flyball", native_names(), read_native});
+        return rows;
+    }();
     return table;
 }
 

@@ -1,7 +1,8 @@
 // Families of published models: how a config.json becomes an Architecture, and what its tensors are called.
 //
-// A family is a row of data; the transformer knows none of them. Supported as published on Hugging Face: gpt2 (with and
-// without biases), llama, mistral, qwen2, bert; and what native.hpp writes. Anything else is an Error that lists these.
+// A family is a row of data; the transformer knows none of them. families() lists those that are supported as published
+// on Hugging Face, and what native.hpp writes; anything else is an Error that names them. Most decoders are relatives
+// of Llama: one row of the table in llama_family.cpp.
 #pragma once
 
 #include <array>
@@ -34,7 +35,11 @@ struct Names {
     std::string_view patches = "";      // of an image
     std::string_view class_token = "";  // in front of them; a tensor without `.weight`, and so are positions then
     std::string_view head;
-    bool in_out = false;  // matrices are stored [in, out], otherwise [out, in]
+    std::string_view other_head = "";  // what the head may be called instead
+    bool in_out = false;               // matrices are stored [in, out], otherwise [out, in]
+    bool gains_less_one = false;       // gains g of norms are stored as g - 1
+    bool qkv_by_head = false;          // the one matrix has query, key, value of the first head, of the second, ..
+    bool may_lack_biases = false;      // biases that are not there are 0
     // Tensors that are left out: buffers, whose names end so, and heads for other tasks than the next token, whose
     // names begin so after the prefix.
     std::vector<std::string_view> buffers;
@@ -53,7 +58,7 @@ const std::vector<Family>& families();
 
 // What config.json says to each family; a missing key has the default of the family's own class in transformers 5.
 Architecture read_gpt2(const ConfigReader& config, const HasTensor& has);
-Architecture read_llama_like(const ConfigReader& config, const HasTensor& has);  // llama, mistral, qwen2
+Architecture read_gpt_neox(const ConfigReader& config, const HasTensor& has);
 Architecture read_bert(const ConfigReader& config, const HasTensor& has);
 Architecture read_vit(const ConfigReader& config, const HasTensor& has);
 
@@ -62,11 +67,5 @@ const Family& family_of(const ConfigReader& config);
 
 // Names for models of our own.
 const Names& native_names();
-
-// By its name in published files; one function may have several.
-Activation activation_of(const ConfigReader& config, const char* key, const std::string& fallback);
-
-// The rotary positions a Llama-like configuration asks for.
-Rope rope_of(const ConfigReader& config, std::size_t head_dim, std::size_t positions);
 
 }  // namespace flyball::model

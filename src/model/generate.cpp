@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/error.hpp"
 #include "model/linear.hpp"
+#include "model/logit_scale.hpp"
 #include "model/model_rows.hpp"
 #include "model/pass.hpp"
 #include "scheme/row_kernels.hpp"
@@ -15,8 +18,17 @@ namespace flyball::model {
 
 namespace {
 
-bool is_dynamic(const Architecture& architecture) {
-    return architecture.rope.dims > 0 && architecture.rope.scaling == Rope::Scaling::dynamic;
+bool is_dynamic(const Rope& rope) {
+    return rope.dims > 0 && rope.scaling == Rope::Scaling::dynamic;
+}
+
+// From how many tokens on frequencies depend on the length.
+double longest_with_fixed_frequencies(const Architecture& a) {
+    double longest = std::numeric_limits<double>::infinity();
+    for (const Rope& rope : {a.rope, a.window_rope.value_or(a.rope)}) {
+        longest = is_dynamic(rope) ? std::min(longest, rope.original_positions) : longest;
+    }
+    return longest;
 }
 
 // Whether any statement or the readout reads n.
@@ -49,7 +61,7 @@ void check_can_generate(const Architecture& architecture) {
 bool has_exact_cache(const Architecture& architecture, const scheme::Program& program, std::size_t tokens) {
     return architecture.causal && !reads_tokens(program) &&
            architecture.attention_kind != attention::Kind::unnormalized &&
-           !(is_dynamic(architecture) && static_cast<double>(tokens) > architecture.rope.original_positions);
+           static_cast<double>(tokens) <= longest_with_fixed_frequencies(architecture);
 }
 
 // What runs a number of rows through the blocks.
@@ -61,12 +73,6 @@ struct Generator<Real>::Rows {
     scheme::RowStep<Real> step;
     SubLayerRunner<Real> runner;  // of the FFN; attention is here
 };
-
-template <class Real>
-HeadsShape Generator<Real>::heads(std::size_t layer, std::size_t tokens) const {
-    const Architecture& a = architecture_;
-    return {tokens, a.heads, a.kv_heads, a.head_dim, a.causal, a.window(layer), a.score_scale(layer), a.attention_kind};
-}
 
 template <class Real>
 Generator<Real>::Generator(const Model<Real>& model)
@@ -132,22 +138,22 @@ void Generator<Real>::run_again() {
 
 // Frequencies of what is cached do not depend on the table's length: dynamic scaling ends at the trained length here.
 template <class Real>
-void Generator<Real>::grow_rope(std::size_t tokens) {
-    if (architecture_.rope.dims == 0 || tokens <= rope_tokens_) {
+void Generator<Real>::grow_ropes(std::size_t tokens) {
+    if (tokens <= rope_tokens_) {
         return;
     }
-    const auto most = is_dynamic(architecture_) ? static_cast<std::size_t>(architecture_.rope.original_positions)
-                                                : architecture_.positions;
+    const double fixed = longest_with_fixed_frequencies(architecture_);
+    const std::size_t most = std::isfinite(fixed) ? static_cast<std::size_t>(fixed) : architecture_.positions;
     constexpr std::size_t least = 64;
     rope_tokens_ = std::min(most, std::max({tokens, 2 * rope_tokens_, least}));
-    rope_ = RopeTable<Real>(architecture_.rope, rope_tokens_);
+    ropes_ = RopeTables<Real>(architecture_, rope_tokens_);
 }
 
 template <class Real>
 void Generator<Real>::run(std::size_t first) {
     const std::size_t rows = ids_.size() - first;
     const std::size_t dim = architecture_.dim;
-    grow_rope(ids_.size());
+    grow_ropes(ids_.size());
     std::vector<Real> x0(rows * dim);
     for (std::size_t i = 0; i < rows; ++i) {
         embed_token(model_, ids_[first + i], first + i, x0.data() + i * dim);
@@ -192,7 +198,7 @@ void Generator<Real>::attention(std::size_t layer, Cache& cache, std::size_t fir
     const std::size_t width = architecture_.qkv_width();
     const std::size_t query = architecture_.query_width();
     const std::size_t key = architecture_.key_width();
-    queries_keys_values(model_, layer, rope_, Batch(rows), first, in, room_);
+    queries_keys_values(model_, layer, ropes_, Batch(rows), first, in, room_);
     for (std::size_t i = 0; i < rows; ++i) {
         const Real* const row = room_.qkv.data() + i * width;
         cache.keys.insert(cache.keys.end(), row + query, row + query + key);
@@ -200,10 +206,10 @@ void Generator<Real>::attention(std::size_t layer, Cache& cache, std::size_t fir
     }
     room_.mixed.resize(rows * query);
     if (first == 0 && rows > 1) {
-        attend(heads(layer, rows), room_.qkv.data(), room_.mixed.data(), layer, Taps<Real>());
+        attend(heads_of(architecture_, rows, layer), room_.qkv.data(), room_.mixed.data(), layer, Taps<Real>());
     } else {
         for (std::size_t i = 0; i < rows; ++i) {
-            attend_last(heads(layer, first + i + 1), room_.qkv.data() + i * width, cache.keys.data(),
+            attend_last(heads_of(architecture_, first + i + 1, layer), room_.qkv.data() + i * width, cache.keys.data(),
                         cache.values.data(), room_.mixed.data() + i * query);
         }
     }
@@ -214,11 +220,16 @@ template <class Real>
 void Generator<Real>::set_logits(const Real* readout) {
     logits_.resize(architecture_.vocab);
     const Real* const gains = model_.at(model_.layout().logit_gain);
+    const LogitCurve<Real> curve(architecture_);
     row_product<Real>(false, architecture_.vocab, architecture_.dim, model_.at(model_.layout().head), readout, nullptr,
                       logits_.data(), [&](const Tile& tile) {
                           for (std::size_t k = tile.column; gains != nullptr && k < tile.column + tile.columns; ++k) {
                               logits_[k] *= gains[k];
                           }
+                          for (std::size_t k = tile.column; k < tile.column + tile.columns; ++k) {
+                              logits_[k] *= curve.factor();
+                          }
+                          curve.apply(tile.columns, logits_.data() + tile.column);
                       });
 }
 

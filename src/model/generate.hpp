@@ -67,11 +67,10 @@ class Generator {
     };
 
     scheme::Environment environment(std::size_t layer) const;
-    HeadsShape heads(std::size_t layer, std::size_t tokens) const;
     void run(std::size_t first);
     void run_again();
     void attention(std::size_t layer, Cache& cache, std::size_t first, std::size_t rows, const Real* in, Real* out);
-    void grow_rope(std::size_t tokens);
+    void grow_ropes(std::size_t tokens);
     void set_logits(const Real* readout);
 
     const Model<Real>& model_;
@@ -81,8 +80,8 @@ class Generator {
     std::unique_ptr<Rows> one_;
     std::vector<std::int32_t> ids_;
     std::vector<std::vector<Cache>> caches_;  // by block and call
-    RopeTable<Real> rope_;
-    std::size_t rope_tokens_ = 0;  // positions that rope_ has
+    RopeTables<Real> ropes_;
+    std::size_t rope_tokens_ = 0;  // positions that ropes_ have
     CallRoom<Real> room_;
     std::vector<Real> readout_;
     std::vector<Real> logits_;

@@ -18,7 +18,7 @@ void show_scores(const HeadsShape& shape, const Range& r, const Real* scores, Ta
                  const Taps<Real>& taps) {
     thread_local std::vector<Real> shown;
     shown.assign(r.rows * r.stride, -std::numeric_limits<Real>::infinity());
-    const auto units = static_cast<Real>(shape.scale / score_units(shape));
+    const auto units = static_cast<Real>(shown_units(shape));
     for (std::size_t i = 0; i < r.rows; ++i) {
         const auto [begin, end] = seen_by(shape, r, i);
         for (std::size_t k = i * r.stride + begin; k < i * r.stride + end; ++k) {
@@ -63,6 +63,9 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
             }
             keys.multiply(r.rows, r.column, r.columns, static_cast<Real>(score_units(shape)),
                           query_of(shape, from, head) + r.row * stride, stride, weights.data(), r.stride);
+            if (shape.cap > 0) {
+                cap_scores<Real>(shape, r, weights.data(), nullptr);
+            }
             const TapView<Real> view{.site = Site::pattern,
                                      .layer = layer,
                                      .sequence = sequence,
@@ -105,6 +108,9 @@ void attend_last(const HeadsShape& shape, const Real* query, const Real* keys, c
             const std::size_t at = r.column * stride + head / (shape.heads / shape.kv_heads) * width;
             gemv(Transpose::no, r.columns, width, static_cast<Real>(score_units(shape)), keys + at, stride,
                  query + head * width, Real{0}, weights.data());
+            if (shape.cap > 0) {
+                cap_scores<Real>(shape, r, weights.data(), nullptr);
+            }
             weigh<Real>(shape, r, weights.data(), nullptr);
             gemv(Transpose::yes, r.columns, width, Real{1}, values + at, stride, weights.data(), Real{0},
                  out + head * width);

@@ -2,6 +2,8 @@
 //
 //     P_h = weights of the scores q_h k_g' under the mask,   out_h = P_h v_g,      g = h * kv_heads / heads
 //
+// The scores are what the kind is given: scale q_h k_g', or c tanh(scale q_h k_g' / c) under a soft cap c.
+//
 // for each sequence by itself. How scores become weights is the Kind of attention/attention.hpp with beta = scale: a
 // kernel of its own for softmax, attention/row_weights for all others. NaN or infinity among the scores of a row makes
 // its weights NaN; minus infinity is weight 0 to softmax alone.
@@ -29,13 +31,14 @@ struct HeadsShape {
     bool causal = true;
     std::size_t window = 0;  // a token sees this many tokens, itself included; 0: all. Causal alone.
     double scale = 1;
+    double cap = 0;  // soft cap of the scaled scores; 0: none
     attention::Kind kind = attention::Kind::softmax;
     DropoutMask dropout = {};  // of the weights; number ((sequence * heads + head) * tokens + row) * tokens + column
 
     std::size_t stride() const { return (heads + 2 * kv_heads) * head_dim; }  // of qkv
 };
 
-// qkv: [rows, queries | keys | values]; out: [rows, heads*head_dim]. Taps get the scores, times the scale, as
+// qkv: [rows, queries | keys | values]; out: [rows, heads*head_dim]. Taps get the scores, scaled and capped, as
 // blocks.L.attn.scores and the weights, before dropout, as blocks.L.attn.pattern. `scales` (may be null): [rows,
 // heads], in an order of its own, which spares attend_reverse two thirds of softmax.
 template <class Real>

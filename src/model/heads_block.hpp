@@ -13,6 +13,7 @@
 #include "model/heads.hpp"
 #include "model/layer_kernels.hpp"
 #include "model/linear.hpp"
+#include "model/soft_cap.hpp"
 
 namespace flyball::model {
 
@@ -75,10 +76,26 @@ inline Seen seen_by(const HeadsShape& shape, const Range& r, std::size_t i) {
             shape.causal ? token + 1 - r.column : r.columns};
 }
 
-// What the product of queries and keys is multiplied with before it becomes weights: the kernel of softmax takes powers
-// of 2, row_weights wants scores as they are.
+// Scores on their way to weights are in units of their own: the kernel of softmax takes powers of 2, and row_weights
+// multiplies with the scale itself. With s = scale q k':
+//
+//     product with queries and keys        score_units(shape) q k'            s log2(e), or q k'; with a cap c: s/c
+//     cap_scores, with a cap alone         capped_units(shape) tanh(s/c)      in the units of the line above
+//     what the definition calls the score  shown_units(shape) times that
+inline bool is_softmax(const HeadsShape& shape) {
+    return shape.kind == attention::Kind::softmax;
+}
+inline double shown_units(const HeadsShape& shape) {
+    return is_softmax(shape) ? 1 / log2_e : shape.scale;
+}
 inline double score_units(const HeadsShape& shape) {
-    return shape.kind == attention::Kind::softmax ? shape.scale * log2_e : 1.0;
+    if (shape.cap > 0) {
+        return shape.scale / shape.cap;
+    }
+    return is_softmax(shape) ? shape.scale * log2_e : 1.0;
+}
+inline double capped_units(const HeadsShape& shape) {
+    return shape.cap / shown_units(shape);
 }
 
 // The keys or values of one head, which the rows of all its blocks are multiplied with:  C = alpha A K'.  Packed once
@@ -151,6 +168,20 @@ Scale* scales_of(const HeadsShape& shape, Scale* scales, std::size_t sequence, s
     return scales == nullptr ? nullptr : scales + (sequence * shape.heads + head) * shape.batch.tokens + row;
 }
 
+// What the cap makes of the scores that are seen, in place. `slopes` (may be null), shaped like them: its derivative.
+template <class Real>
+void cap_scores(const HeadsShape& shape, const Range& r, Real* scores, Real* slopes) {
+    for (std::size_t i = 0; i < r.rows; ++i) {
+        const auto [begin, end] = seen_by(shape, r, i);
+        Real* const row = scores + i * r.stride + begin;
+        const auto units = static_cast<Real>(capped_units(shape));
+        soft_cap(end - begin, units, row);
+        if (slopes != nullptr) {
+            soft_cap_slope(end - begin, units, row, slopes + i * r.stride + begin);
+        }
+    }
+}
+
 // Scores become weights in place; what the mask hides becomes 0. `keep` and `known` (may be
 // null): where softmax's numbers of these rows are written, or stand.
 template <class Real>
@@ -161,7 +192,7 @@ void weigh(const HeadsShape& shape, const Range& r, Real* weights, SoftmaxScale<
         Real* const row = weights + i * r.stride;
         const auto [begin, end] = seen_by(shape, r, i);
         std::fill(row, row + begin, Real{0});
-        if (shape.kind != attention::Kind::softmax) {
+        if (!is_softmax(shape)) {
             other_weights(shape, end - begin, row + begin);
         } else if (known != nullptr) {
             kernels.softmax_again(end - begin, known[i], row + begin);

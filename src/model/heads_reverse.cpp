@@ -3,6 +3,8 @@
 //     grad_V = P' G       grad_P = G V'       grad_S = softmax'(grad_P)
 //     grad_Q = scale grad_S K                 grad_K = scale grad_S' Q
 //
+// grad_S is of the scores before their soft cap, where there is one: times 1 - tanh^2.
+//
 // Blocks of rows make P (again) and grad_S. A short sequence keeps both for all its rows, and grad_V and grad_K follow
 // in blocks of keys: one long product each, from the first row that sees the keys on. A long one adds up what each
 // block of rows gives.
@@ -57,17 +59,21 @@ struct HeadReverse {
     bool add;  // keys and values have gradients of another head already
 };
 
-// P and grad_S of a block of rows, and grad_Q. `used` is P, or what dropout left of it.
+// P and grad_S of a block of rows, and grad_Q. `used` is P, or what dropout left of it. `slopes`: room for the
+// derivative of a soft cap, null without one.
 template <class Real>
 Real reverse_rows(const HeadReverse<Real>& h, const Range& r, const TransposedRows<Real>& keys,
                   const TransposedRows<Real>& values, const SoftmaxScale<Real>* scales, Real* weights, Real* used,
-                  Real* grad) {
+                  Real* grad, Real* slopes) {
     const HeadsShape& shape = h.shape;
     const std::size_t stride = shape.stride();
     const std::size_t width = shape.head_dim;
     const std::size_t out_stride = shape.heads * width;
     keys.multiply(r.rows, r.column, r.columns, static_cast<Real>(score_units(shape)), h.query + r.row * stride, stride,
                   weights, r.stride);
+    if (slopes != nullptr) {
+        cap_scores(shape, r, weights, slopes);
+    }
     weigh<Real>(shape, r, weights, nullptr, scales_of(shape, scales, h.sequence, h.head, r.row));
     values.multiply(r.rows, r.column, r.columns, Real{1}, h.grad_out + r.row * out_stride, out_stride, grad, r.stride);
     if (shape.dropout.any()) {
@@ -75,6 +81,11 @@ Real reverse_rows(const HeadReverse<Real>& h, const Range& r, const TransposedRo
         drop(shape, h.sequence, h.head, r, grad, grad);
     }
     const Real scale = weigh_reverse(shape, r, weights, grad);
+    for (std::size_t i = 0; slopes != nullptr && i < r.rows; ++i) {
+        const auto [begin, end] = seen_by(shape, r, i);
+        const std::size_t at = i * r.stride + begin;
+        layer_kernels<Real>().multiply(end - begin, slopes + at, grad + at);
+    }
     product<Real>(Transpose::no, Transpose::no, r.rows, width, r.columns, scale, grad, r.stride,
                   h.key + r.column * stride, stride, {}, h.grad_query + r.row * stride, stride);
     return scale;
@@ -119,10 +130,12 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
         thread_local std::vector<Real> room;
         thread_local TransposedRows<Real> keys;
         thread_local TransposedRows<Real> values;
-        room.resize(std::max(room.size(), (shape.dropout.any() ? 3 : 2) * numbers));
+        const std::size_t parts = shape.dropout.any() ? 3 : 2;
+        room.resize(std::max(room.size(), parts * numbers + (shape.cap > 0 ? most_numbers(shape) : 0)));
         Real* const weights = room.data();
         Real* const grad = room.data() + numbers;
         Real* const used = shape.dropout.any() ? room.data() + 2 * numbers : weights;  // what multiplies the values
+        Real* const slopes = shape.cap > 0 ? room.data() + parts * numbers : nullptr;  // of one block
         const std::size_t sequence = slot / shape.kv_heads;
         const std::size_t first_row = sequence * tokens;
         const std::size_t first_head = slot % shape.kv_heads * group;
@@ -154,7 +167,7 @@ void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_o
                 Range r = range_of(shape, row, std::min(block, tokens - row));
                 r.stride = whole ? whole_stride : r.stride;
                 const std::size_t at = whole ? row * whole_stride : 0;
-                scale = reverse_rows(h, r, keys, values, scales, weights + at, used + at, grad + at);
+                scale = reverse_rows(h, r, keys, values, scales, weights + at, used + at, grad + at, slopes);
                 if (!whole) {
                     reverse_columns(h, r.column, r.columns, row, r.rows, used, grad, r.stride, scale, true);
                 }

@@ -56,23 +56,25 @@ class Builder {
     }
 
   private:
-    int add(std::string_view name, const char* ending, std::vector<std::size_t> shape, Role role, double start = 0) {
-        ParameterSpec spec{fmt::format("{}{}", name, ending), std::move(shape), role, start, layout_.elements};
+    int add(std::string_view name, const char* ending, std::vector<std::size_t> shape, Role role, double start = 0,
+            InFile in_file = InFile::plain) {
+        ParameterSpec spec{fmt::format("{}{}", name, ending), std::move(shape), role, start, layout_.elements, in_file};
         constexpr std::size_t line = 16;  // parameters start at a multiple of a cache line of floats
         layout_.elements += (spec.elements() + line - 1) / line * line;
         layout_.parameters.push_back(std::move(spec));
         return static_cast<int>(layout_.parameters.size()) - 1;
     }
 
-    Linear linear(const std::string& name, std::size_t in, std::size_t out, bool bias, Role role) {
+    Linear linear(const std::string& name, std::size_t in, std::size_t out, bool bias, Role role,
+                  InFile in_file = InFile::plain) {
         Linear part;
         part.in = in;
         part.out = out;
         part.in_out = names_.in_out;
         const std::size_t rows = part.in_out ? in : out;
-        part.weight = add(name, ".weight", {rows, part.in_out ? out : in}, role);
+        part.weight = add(name, ".weight", {rows, part.in_out ? out : in}, role, 0, in_file);
         if (bias) {
-            part.bias = add(name, ".bias", {out}, Role::bias);
+            part.bias = add(name, ".bias", {out}, Role::bias, 0, in_file);
         }
         return part;
     }
@@ -91,7 +93,7 @@ class Builder {
 
     // Consecutive parts write consecutive columns.
     std::vector<Linear> parts(const std::string& block, const std::vector<std::string_view>& parts_names,
-                              const std::vector<std::size_t>& widths, bool bias) {
+                              const std::vector<std::size_t>& widths, bool bias, InFile in_file = InFile::plain) {
         std::vector<Linear> result;
         std::size_t offset = 0;
         if (parts_names.size() == 1) {
@@ -99,7 +101,7 @@ class Builder {
             for (const std::size_t width : widths) {
                 total += width;
             }
-            return {linear(fmt::format("{}{}", block, parts_names[0]), a_.dim, total, bias, Role::weight)};
+            return {linear(fmt::format("{}{}", block, parts_names[0]), a_.dim, total, bias, Role::weight, in_file)};
         }
         for (std::size_t i = 0; i < widths.size(); ++i) {
             result.push_back(linear(fmt::format("{}{}", block, parts_names[i]), a_.dim, widths[i], bias, Role::weight));
@@ -109,10 +111,12 @@ class Builder {
         return result;
     }
 
+    InFile gains_in_file() const { return names_.gains_less_one ? InFile::less_one : InFile::plain; }
+
     NormPlace norm(const std::string& name) {
         NormPlace place;
         if (norm_.gain) {
-            place.gain = add(name, ".weight", {a_.dim}, Role::gain, 1);
+            place.gain = add(name, ".weight", {a_.dim}, Role::gain, 1, gains_in_file());
         }
         if (norm_.bias && a_.norm_bias) {
             place.bias = add(name, ".bias", {a_.dim}, Role::norm_bias);
@@ -168,7 +172,7 @@ class Builder {
             if (norm.any() && on[part] && norm.gains != scheme::AttentionNorm::Gains::none) {
                 const bool shared = norm.gains == scheme::AttentionNorm::Gains::head;
                 places[part] = add(fmt::format("{}{}", prefix, names_.attention_norms[part]), ".weight",
-                                   {shared ? a_.head_dim : widths[part]}, Role::attention_gain, 1);
+                                   {shared ? a_.head_dim : widths[part]}, Role::attention_gain, 1, gains_in_file());
             }
         }
         return places;
@@ -177,7 +181,8 @@ class Builder {
     void block(std::size_t l) {
         const std::string prefix = fmt::format(fmt::runtime(names_.block), l);
         BlockLayout block;
-        block.qkv = parts(prefix, names_.qkv, {a_.query_width(), a_.key_width(), a_.key_width()}, a_.qkv_bias);
+        block.qkv = parts(prefix, names_.qkv, {a_.query_width(), a_.key_width(), a_.key_width()}, a_.qkv_bias,
+                          names_.qkv_by_head ? InFile::by_head : InFile::plain);
         block.output = linear(fmt::format("{}{}", prefix, names_.attention_output), a_.query_width(), a_.dim,
                               a_.output_bias, Role::residual_weight);
         std::vector<std::size_t> widths(a_.gated ? 2 : 1, a_.ffn_dim);

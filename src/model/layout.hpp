@@ -31,12 +31,20 @@ enum class Role {
     learned,  // of the equation
 };
 
+// How a checkpoint keeps a parameter; load_model turns it into what the model computes with, and nobody else asks.
+enum class InFile {
+    plain,
+    less_one,  // a gain g as g - 1
+    by_head,   // outputs of a joint matrix as query, key, value of the first head, of the second, ..
+};
+
 struct ParameterSpec {
     std::string name;
     std::vector<std::size_t> shape;
     Role role = Role::weight;
     double start = 0;        // gains, curve, learned: the value training starts from
     std::size_t offset = 0;  // in Parameters
+    InFile in_file = InFile::plain;
 
     std::size_t elements() const;
 };

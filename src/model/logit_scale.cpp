@@ -1,9 +1,28 @@
 #include "model/logit_scale.hpp"
 
 #include "core/parallel.hpp"
+#include "model/soft_cap.hpp"
 #include "scheme/row_machine.hpp"
 
 namespace flyball::model {
+
+template <class Real>
+LogitCurve<Real>::LogitCurve(const Architecture& a)
+    : scale_(static_cast<Real>(a.logit_scale)),
+      cap_(static_cast<Real>(a.logit_cap)),
+      factor_(static_cast<Real>(a.logit_cap > 0 ? a.logit_scale / a.logit_cap : a.logit_scale)) {}
+
+template <class Real>
+void LogitCurve<Real>::apply(std::size_t count, Real* row) const {
+    if (capped()) {
+        soft_cap(count, cap_, row);
+    }
+}
+
+template <class Real>
+void LogitCurve<Real>::slopes(std::size_t count, const Real* logits, Real* out) const {
+    soft_cap_slope(count, cap_, logits, out);
+}
 
 template <class Real>
 ScaledHead<Real>::ScaledHead(const Model<Real>& model) : rows_(model.at(model.layout().head)) {
@@ -55,6 +74,8 @@ void ScaledHeadGradient<Real>::finish() {
     });
 }
 
+template class LogitCurve<float>;
+template class LogitCurve<double>;
 template class ScaledHead<float>;
 template class ScaledHead<double>;
 template class ScaledHeadGradient<float>;

@@ -67,6 +67,16 @@ double mean_of_targets(std::span<const std::int32_t> targets, const std::vector<
     return count == 0 ? std::numeric_limits<double>::quiet_NaN() : total / static_cast<double>(count);
 }
 
+// Caps the logits of a tile of [rows, vocab] while they are in cache.
+template <class Real>
+auto capping(const LogitCurve<Real>& curve, Real* logits, std::size_t vocab) {
+    return [&curve, logits, vocab](const Tile& tile) {
+        for (std::size_t i = tile.row; curve.capped() && i < tile.row + tile.rows; ++i) {
+            curve.apply(tile.columns, logits + i * vocab + tile.column);
+        }
+    };
+}
+
 // Losses alone: a tile of logits lives in one thread's cache until its part of each row's sum is known. Rows without a
 // target cost nothing where a whole tile has none.
 template <class Real>
@@ -76,6 +86,7 @@ std::vector<double> tiled_losses(const Model<Real>& model, std::size_t tokens, c
     const std::size_t vocab = model.architecture().vocab;
     const ScaledHead<Real> scaled(model);
     const Real* const head = scaled.rows();
+    const LogitCurve<Real> curve(model.architecture());
     const std::size_t row_tiles = (tokens + logit_rows - 1) / logit_rows;
     const std::size_t column_tiles = (vocab + logit_columns - 1) / logit_columns;
     std::vector<double> partial(tokens * column_tiles);
@@ -93,10 +104,11 @@ std::vector<double> tiled_losses(const Model<Real>& model, std::size_t tokens, c
         thread_local std::vector<Real> logits;
         logits.resize(std::max(logits.size(), logit_rows * logit_columns));
         const std::size_t columns = std::min(logit_columns, vocab - column);
-        product<Real>(Transpose::no, Transpose::yes, rows, columns, dim, Real{1}, readout.data() + row * dim, dim,
-                      head + column * dim, dim, {}, logits.data(), columns);
+        product<Real>(Transpose::no, Transpose::yes, rows, columns, dim, curve.factor(), readout.data() + row * dim,
+                      dim, head + column * dim, dim, {}, logits.data(), columns);
         for (std::size_t i = 0; i < rows; ++i) {
-            const Real* const values = logits.data() + i * columns;
+            Real* const values = logits.data() + i * columns;
+            curve.apply(columns, values);
             partial[(row + i) * column_tiles + column / logit_columns] = kernels.log_sum_exp(columns, values);
             const std::int32_t target = targets[row + i];
             if (target != no_target && static_cast<std::size_t>(target) / logit_columns == column / logit_columns) {
@@ -139,10 +151,11 @@ std::vector<double> Pass<Real>::losses(std::span<const std::int32_t> targets, co
     const std::size_t block = std::min(rows_, rows_at_once(vocab));
     std::vector<Real> logits(block * vocab);
     const ScaledHead<Real> head(model_);
+    const LogitCurve<Real> curve(architecture_);
     for (std::size_t row = 0; row < rows_; row += block) {
         const std::size_t rows = std::min(block, rows_ - row);
-        tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim,
-                   head.rows(), dim, Start<Real>{}, logits.data(), vocab, [](const Tile&) {});
+        tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, curve.factor(), readout_.data() + row * dim, dim,
+                   head.rows(), dim, Start<Real>{}, logits.data(), vocab, capping(curve, logits.data(), vocab));
         taps.send({.site = Site::logits,
                    .first_row = row,
                    .rows = rows,
@@ -172,6 +185,7 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     ScaledHeadGradient<Real> sums(model_, gradients);
     const Real* const head = scaled.rows();
     Real* const grad_head = sums.rows();
+    const LogitCurve<Real> curve(architecture_);
     const std::size_t block = std::min(rows_, rows_at_once(vocab));
     std::vector<Real>& logits = back_.logits;
     std::vector<Real>& grad_readout = back_.readout;
@@ -182,9 +196,10 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
     const auto nothing = [](const Tile&) {};
     for (std::size_t row = 0; row < rows_; row += block) {
         const std::size_t rows = std::min(block, rows_ - row);
-        tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, Real{1}, readout_.data() + row * dim, dim, head,
-                   dim, Start<Real>{}, logits.data(), vocab, nothing);
+        tiled_gemm(Transpose::no, Transpose::yes, rows, vocab, dim, curve.factor(), readout_.data() + row * dim, dim,
+                   head, dim, Start<Real>{}, logits.data(), vocab, capping(curve, logits.data(), vocab));
         parallel_slots(rows, rows, [&](std::size_t, std::size_t begin, std::size_t end) {
+            thread_local std::vector<Real> slopes;
             for (std::size_t i = begin; i < end; ++i) {
                 Real* const values = logits.data() + i * vocab;
                 const std::int32_t target = targets[row + i];
@@ -195,16 +210,23 @@ double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Para
                 const double sum = kernels.log_sum_exp(vocab, values);
                 losses[row + i] = sum - static_cast<double>(values[target]);
                 if (std::isfinite(sum)) {
+                    if (curve.capped()) {
+                        slopes.resize(std::max(slopes.size(), vocab));
+                        curve.slopes(vocab, values, slopes.data());
+                    }
                     kernels.exponentials(vocab, static_cast<Real>(sum), static_cast<Real>(scale), values);
                     values[target] -= static_cast<Real>(scale);
+                    if (curve.capped()) {
+                        kernels.multiply(vocab, slopes.data(), values);
+                    }
                 } else {
                     std::fill_n(values, vocab, std::numeric_limits<Real>::quiet_NaN());
                 }
             }
         });
-        tiled_gemm(Transpose::no, Transpose::no, rows, dim, vocab, Real{1}, logits.data(), vocab, head, dim,
-                   Start<Real>{}, grad_readout.data() + row * dim, dim, nothing);
-        tiled_gemm(Transpose::yes, Transpose::no, vocab, dim, rows, Real{1}, logits.data(), vocab,
+        tiled_gemm(Transpose::no, Transpose::no, rows, dim, vocab, curve.backward_factor(), logits.data(), vocab, head,
+                   dim, Start<Real>{}, grad_readout.data() + row * dim, dim, nothing);
+        tiled_gemm(Transpose::yes, Transpose::no, vocab, dim, rows, curve.backward_factor(), logits.data(), vocab,
                    readout_.data() + row * dim, dim, Start<Real>{nullptr, true}, grad_head, dim, nothing);
     }
     sums.finish();

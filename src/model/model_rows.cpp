@@ -29,8 +29,9 @@ void embed_token(const Model<Real>& model, std::int32_t id, std::size_t position
     const Real* const token = model.at(layout.tokens) + static_cast<std::size_t>(id) * dim;
     const Real* const positions = model.at(layout.positions);
     const Real* const types = model.at(layout.types);
+    const auto scale = static_cast<Real>(model.architecture().embedding_scale);
     for (std::size_t k = 0; k < dim; ++k) {
-        Real sum = token[k];
+        Real sum = scale * token[k];
         if (types != nullptr) {
             sum += types[k];  // every token is of type 0
         }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "model/family_keys.hpp"
 
 namespace flyball::model {
 
@@ -51,6 +52,7 @@ void visit_flags(A& a, const Visitor& visitor) {
     visitor("scale_by_layer", a.scale_by_layer);
     visitor("ffn_gains", a.ffn_gains);
     visitor("logit_gains", a.logit_gains);
+    visitor("rope_odd", a.rope.odd);
 }
 
 template <class Visitor, class A>
@@ -59,6 +61,11 @@ void visit_numbers(A& a, const Visitor& visitor) {
     visitor("eps", a.eps);
     visitor("rope_theta", a.rope.theta);
     visitor("ffn_scale", a.ffn_scale);
+    visitor("embedding_scale", a.embedding_scale);
+    visitor("score_factor", a.score_factor);
+    visitor("score_cap", a.score_cap);
+    visitor("logit_scale", a.logit_scale);
+    visitor("logit_cap", a.logit_cap);
 }
 
 template <class Visitor, class A>
@@ -126,12 +133,27 @@ Json rope_scaling_json(const Rope& rope) {
     return json;
 }
 
+// Of the blocks with a window: all of a Rope in one object.
+Json window_rope_json(const Rope& rope) {
+    Json json = rope_scaling_json(rope);
+    json["dims"] = rope.dims;
+    json["odd"] = rope.odd;
+    json["theta"] = rope.theta;
+    return json;
+}
+
 void read_rope_scaling(const ConfigReader& config, Rope& rope) {
     read_name(config, "scaling", scalings, rope.scaling);
     rope.truncate = config.flag("truncate", rope.truncate);
     visit_rope_numbers(rope, [&config](const char* key, double& value) { value = config.number(key, value); });
     if (rope.scaling != Rope::Scaling::none && !(rope.factor > 0 && rope.original_positions > 0)) {
         config.fail(rope.factor > 0 ? "original_positions" : "factor", "a number above 0");
+    }
+}
+
+void check_theta(const ConfigReader& config, const char* key, const Rope& rope) {
+    if (rope.dims > 0 && !(rope.theta > 1)) {
+        config.fail(key, "a number above 1");
     }
 }
 
@@ -165,6 +187,9 @@ Json architecture_json(const Architecture& a) {
     }
     if (a.rope.scaling != Rope::Scaling::none) {
         json["rope_scaling"] = rope_scaling_json(a.rope);
+    }
+    if (a.window_rope) {
+        json["window_rope"] = window_rope_json(*a.window_rope);
     }
     return json;
 }
@@ -200,10 +225,17 @@ Architecture read_native(const ConfigReader& config, const HasTensor&) {
         }
         a.windows = windows->get<std::vector<std::size_t>>();
     }
-    if (a.rope.dims > 0 && !(a.rope.theta > 1)) {
-        config.fail("rope_theta", "a number above 1");
-    }
+    check_theta(config, "rope_theta", a.rope);
     a.rope.original_positions = static_cast<double>(a.positions);
+    if (const ConfigReader of_windows = config.object("window_rope"); !of_windows.json().empty()) {
+        Rope rope = a.rope;
+        rope.dims = of_windows.size("dims", rope.dims);
+        rope.odd = of_windows.flag("odd", rope.odd);
+        rope.theta = of_windows.number("theta", rope.theta);
+        check_theta(of_windows, "theta", rope);
+        read_rope_scaling(of_windows, rope);
+        a.window_rope = rope;
+    }
     read_rope_scaling(config.object("rope_scaling"), a.rope);
     return a;
 }

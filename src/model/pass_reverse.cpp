@@ -169,15 +169,16 @@ void Pass<Real>::embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradie
         add_norms({layout.embedding_norm}, {}, sums, gradients);
         grad.swap(grad_in);
     }
-    const auto add_row = [&](int parameter, std::size_t row, const Real* from) {
+    const auto add_row = [&](int parameter, std::size_t row, const Real* from, Real factor = 1) {
         Real* const to = gradients.at(parameter) + row * dim;
         for (std::size_t k = 0; k < dim; ++k) {
-            to[k] += from[k];
+            to[k] += factor * from[k];
         }
     };
+    const auto scale = static_cast<Real>(architecture_.embedding_scale);
     for (std::size_t i = 0; i < rows_; ++i) {
         const Real* const row = grad.data() + i * dim;
-        add_row(layout.tokens, static_cast<std::size_t>(ids_[i]), row);
+        add_row(layout.tokens, static_cast<std::size_t>(ids_[i]), row, scale);
         if (layout.positions != absent) {
             add_row(layout.positions, batch_.position(i), row);
         }

@@ -11,6 +11,11 @@ namespace {
 
 constexpr double two_pi = 2 * std::numbers::pi;
 
+// What the exponents of the frequencies count.
+double counted_channels(const Rope& rope) {
+    return static_cast<double>(rope.dims) - (rope.odd ? 1 : 0);
+}
+
 // Long waves are stretched, short ones kept, those between get a mixture.
 void scale_llama3(const Rope& rope, std::vector<double>& frequencies) {
     const double context = rope.original_positions;
@@ -29,7 +34,7 @@ void scale_llama3(const Rope& rope, std::vector<double>& frequencies) {
 // Channels that turn more than beta_fast times over the context are kept, fewer than beta_slow: stretched, between: a
 // ramp.
 void scale_yarn(const Rope& rope, std::vector<double>& frequencies) {
-    const auto dims = static_cast<double>(rope.dims);
+    const double dims = counted_channels(rope);
     const auto channel_of = [&](double turns) {
         return dims * std::log(rope.original_positions / (turns * two_pi)) / (2 * std::log(rope.theta));
     };
@@ -53,7 +58,7 @@ void scale_yarn(const Rope& rope, std::vector<double>& frequencies) {
 }  // namespace
 
 std::vector<double> rope_frequencies(const Rope& rope, std::size_t tokens) {
-    const auto dims = static_cast<double>(rope.dims);
+    const double dims = counted_channels(rope);
     double theta = rope.theta;
     if (rope.scaling == Rope::Scaling::dynamic) {
         const double trained = rope.original_positions;
@@ -94,6 +99,14 @@ RopeTable<Real>::RopeTable(const Rope& rope, std::size_t tokens) : half(rope.dim
 }
 
 template <class Real>
+RopeTables<Real>::RopeTables(const Architecture& architecture, std::size_t tokens)
+    : everywhere_(architecture.rope, tokens) {
+    if (architecture.window_rope) {
+        in_windows_ = RopeTable<Real>(*architecture.window_rope, tokens);
+    }
+}
+
+template <class Real>
 void turn(const RopeTable<Real>& table, std::size_t position, std::size_t heads, std::size_t head_dim, Real* row,
           bool back) {
     const std::size_t half = table.half;
@@ -113,6 +126,8 @@ void turn(const RopeTable<Real>& table, std::size_t position, std::size_t heads,
 
 template struct RopeTable<float>;
 template struct RopeTable<double>;
+template class RopeTables<float>;
+template class RopeTables<double>;
 template void turn(const RopeTable<float>&, std::size_t, std::size_t, std::size_t, float*, bool);
 template void turn(const RopeTable<double>&, std::size_t, std::size_t, std::size_t, double*, bool);
 

@@ -1,7 +1,8 @@
 // Rotary positions (Su et al. 2021, arXiv:2104.09864) with the scalings of published models.
 //
 //     pair (i, i + dims/2) of a head at position p turns by the angle p * frequency_i,
-//     frequency_i = theta^(-2i/dims), changed by the scaling: linear, dynamic NTK, llama3, yarn (arXiv:2309.00071)
+//     frequency_i = theta^(-2i/dims), dims less one where Rope::odd says so, changed by the scaling: linear, dynamic
+//     NTK, llama3, yarn (arXiv:2309.00071)
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,21 @@ struct RopeTable {
     std::size_t half = 0;
     std::vector<Real> cosine;
     std::vector<Real> sine;
+};
+
+// Of the blocks with a window and of all others; empty without rotary positions.
+template <class Real>
+class RopeTables {
+  public:
+    RopeTables() = default;
+    RopeTables(const Architecture& architecture, std::size_t tokens);
+    const RopeTable<Real>& of(const Architecture& architecture, std::size_t layer) const {
+        return architecture.window_rope && architecture.window(layer) > 0 ? in_windows_ : everywhere_;
+    }
+
+  private:
+    RopeTable<Real> everywhere_;
+    RopeTable<Real> in_windows_;
 };
 
 // Turns the `heads` heads of head_dim channels in one row by its position; `back` turns the other way, which is the

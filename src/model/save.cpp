@@ -10,6 +10,7 @@
 #include "core/half.hpp"
 #include "core/unreachable.hpp"
 #include "model/convert.hpp"
+#include "model/family_keys.hpp"
 #include "model/native.hpp"
 #include "scheme/coefficients.hpp"
 #include "scheme/evaluate.hpp"
@@ -17,8 +18,6 @@
 namespace flyball::model {
 
 namespace {
-
-constexpr const char* pre_ln_block = "x + dt*f(norm(x)) | norm(x)";
 
 using scheme::Instruction;
 
@@ -62,7 +61,7 @@ bool same_code(const scheme::Code& a, const scheme::Environment& at_a, const sch
 
 bool is_pre_ln(const Architecture& a) {
     const scheme::Program program = scheme::Program::parse(a.equation);
-    const scheme::Program reference = scheme::Program::parse(pre_ln_block);
+    const scheme::Program reference = scheme::Program::parse(pre_ln);
     const auto both = scheme::SubLayers::attention_and_ffn;
     for (std::size_t l = 1; l <= a.layers; ++l) {
         const scheme::Environment env = scheme::Environment::block(l, a.layers, a.dt, 1, a.dim);
@@ -83,7 +82,9 @@ bool is_plain(const Architecture& a) {
     const bool all_tokens =
         std::all_of(a.windows.begin(), a.windows.end(), [](std::size_t window) { return window == 0; });
     return a.causal && a.has_head && a.attention_kind == attention::Kind::softmax && !a.attention_norm.any() &&
-           !a.embedding_norm && a.token_types == 0 && a.ffn_scale == 1 && !a.ffn_gains && !a.logit_gains && all_tokens;
+           !a.embedding_norm && a.token_types == 0 && a.ffn_scale == 1 && !a.ffn_gains && !a.logit_gains &&
+           a.embedding_scale == 1 && a.score_factor == 0 && a.score_cap == 0 && a.logit_scale == 1 &&
+           a.logit_cap == 0 && all_tokens;
 }
 
 bool is_gpt2(const Architecture& a) {
@@ -93,8 +94,8 @@ bool is_gpt2(const Architecture& a) {
 
 bool is_llama(const Architecture& a) {
     return a.norm == "rmsnorm" && !a.norm_bias && !a.qkv_bias && !a.output_bias && !a.ffn_bias &&
-           !a.learned_positions && a.rope.dims == a.head_dim && a.rope.scaling == Rope::Scaling::none && a.gated &&
-           a.activation == Activation::silu && a.scale_scores && !a.scale_by_layer && a.dim % a.heads == 0;
+           !a.learned_positions && a.rope.dims == a.head_dim && !a.rope.odd && a.rope.scaling == Rope::Scaling::none &&
+           a.gated && a.activation == Activation::silu && a.scale_scores && !a.scale_by_layer && a.dim % a.heads == 0;
 }
 
 const char* hugging_face_name(Activation activation) {
@@ -197,7 +198,7 @@ void save_model(const Model<float>& model, const std::filesystem::path& folder, 
     Architecture a = model.architecture();
     a.family = published.value_or("flyball");
     if (published) {
-        a.equation = pre_ln_block;
+        a.equation = pre_ln;
         a.dt = 1;
     }
     const Names& names = published ? names_of(*published) : native_names();

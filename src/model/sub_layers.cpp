@@ -35,7 +35,7 @@ void turn_all(const RopeTable<Real>& table, const Architecture& a, const Batch& 
 }  // namespace
 
 template <class Real>
-void queries_keys_values(const Model<Real>& model, std::size_t layer, const RopeTable<Real>& rope, const Batch& batch,
+void queries_keys_values(const Model<Real>& model, std::size_t layer, const RopeTables<Real>& ropes, const Batch& batch,
                          std::size_t first, const Real* in, CallRoom<Real>& room, const PackedWeights<Real>* packed) {
     const std::size_t rows = batch.rows();
     const std::size_t width = model.architecture().qkv_width();
@@ -44,23 +44,32 @@ void queries_keys_values(const Model<Real>& model, std::size_t layer, const Rope
         linear(model, part, rows, in, room.qkv.data(), width, packed);
     }
     norm_attention(model, layer, NormPlacement::before_positions, rows, room.qkv.data(), room.unnormed);
-    turn_all(rope, model.architecture(), batch, first, room.qkv.data(), false);
+    turn_all(ropes.of(model.architecture(), layer), model.architecture(), batch, first, room.qkv.data(), false);
     norm_attention(model, layer, NormPlacement::after_positions, rows, room.qkv.data(), room.unnormed);
 }
 
 template <class Real>
 SubLayerRunner<Real>::SubLayerRunner(const Model<Real>& model, Batch batch)
-    : model_(model), batch_(batch), rows_(batch.rows()) {
-    if (model.architecture().rope.dims > 0) {
-        rope_ = RopeTable<Real>(model.architecture().rope, batch.tokens);
-    }
+    : model_(model), batch_(batch), rows_(batch.rows()), ropes_(model.architecture(), batch.tokens) {}
+
+HeadsShape heads_of(const Architecture& a, const Batch& batch, std::size_t layer) {
+    HeadsShape shape;
+    shape.batch = batch;
+    shape.heads = a.heads;
+    shape.kv_heads = a.kv_heads;
+    shape.head_dim = a.head_dim;
+    shape.causal = a.causal;
+    shape.window = a.window(layer);
+    shape.scale = a.score_scale(layer);
+    shape.cap = a.score_cap;
+    shape.kind = a.attention_kind;
+    return shape;
 }
 
 template <class Real>
 HeadsShape SubLayerRunner<Real>::heads(std::size_t layer, std::size_t call) const {
     const Architecture& a = model_.architecture();
-    HeadsShape shape = {batch_,   a.heads,         a.kv_heads,           a.head_dim,
-                        a.causal, a.window(layer), a.score_scale(layer), a.attention_kind};
+    HeadsShape shape = heads_of(a, batch_, layer);
     shape.dropout = DropoutMask(dropout_, DropoutMask::Place::weights, layer, call)
                         .from(std::uint64_t{dropout_.first_sequence} * a.heads * batch_.tokens * batch_.tokens);
     return shape;
@@ -97,7 +106,7 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     const BlockLayout& block = model_.layout().blocks[layer];
     const std::size_t width = a.qkv_width();
     room.mixed.resize(rows_ * a.query_width());
-    queries_keys_values(model_, layer, rope_, batch_, 0, in, room, packed_);
+    queries_keys_values(model_, layer, ropes_, batch_, 0, in, room, packed_);
     const auto show = [&](Site site, std::size_t offset, std::size_t columns) {
         taps.show(site, layer, rows_, columns, room.qkv.data() + offset, width);
     };
@@ -178,7 +187,7 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
                    room.scales.data());
     norm_attention_reverse(model_, layer, NormPlacement::after_positions, rows_, room.unnormed, grad_wide_.data(),
                            gradients);
-    turn_all(rope_, a, batch_, 0, grad_wide_.data(), true);
+    turn_all(ropes_.of(a, layer), a, batch_, 0, grad_wide_.data(), true);
     norm_attention_reverse(model_, layer, NormPlacement::before_positions, rows_, room.unnormed, grad_wide_.data(),
                            gradients);
     bool add = false;
@@ -233,9 +242,9 @@ void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* i
     }
 }
 
-template void queries_keys_values(const Model<float>&, std::size_t, const RopeTable<float>&, const Batch&, std::size_t,
+template void queries_keys_values(const Model<float>&, std::size_t, const RopeTables<float>&, const Batch&, std::size_t,
                                   const float*, CallRoom<float>&, const PackedWeights<float>*);
-template void queries_keys_values(const Model<double>&, std::size_t, const RopeTable<double>&, const Batch&,
+template void queries_keys_values(const Model<double>&, std::size_t, const RopeTables<double>&, const Batch&,
                                   std::size_t, const double*, CallRoom<double>&, const PackedWeights<double>*);
 template class SubLayerRunner<float>;
 template class SubLayerRunner<double>;

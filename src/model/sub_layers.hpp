@@ -31,9 +31,12 @@ struct CallRoom {
 // What attention reads: room.qkv gets queries, keys and values of the rows, normed and turned. Row i of a sequence
 // stands at position first + i.
 template <class Real>
-void queries_keys_values(const Model<Real>& model, std::size_t layer, const RopeTable<Real>& rope, const Batch& batch,
+void queries_keys_values(const Model<Real>& model, std::size_t layer, const RopeTables<Real>& ropes, const Batch& batch,
                          std::size_t first, const Real* in, CallRoom<Real>& room,
                          const PackedWeights<Real>* packed = nullptr);
+
+// The heads of a block of the model, without dropout.
+HeadsShape heads_of(const Architecture& architecture, const Batch& batch, std::size_t layer);
 
 template <class Real>
 class SubLayerRunner {
@@ -67,7 +70,7 @@ class SubLayerRunner {
     const Model<Real>& model_;
     Batch batch_;
     std::size_t rows_;
-    RopeTable<Real> rope_;
+    RopeTables<Real> ropes_;
     Dropout dropout_;
     const PackedWeights<Real>* packed_ = nullptr;
     std::vector<Real> grad_branch_;  // of the output of a sub-layer before dropout

@@ -54,7 +54,10 @@ void expect_gradients(const Model<Real>& model, const SafeTensors& expected, Kee
     for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
         const ParameterSpec& spec = model.layout().parameters[i];
         std::string name = "gradient." + spec.name;
-        for (const char* prefix : {"transformer.", "model."}) {
+        if (name == "gradient.embed_out.weight") {
+            name = "gradient.lm_head.weight";  // however a file calls its head, transformers calls it so
+        }
+        for (const char* prefix : {"transformer.", "model.", "gpt_neox."}) {
             if (!expected.contains(name) && expected.contains("gradient." + (prefix + spec.name))) {
                 name = "gradient." + (prefix + spec.name);
             }

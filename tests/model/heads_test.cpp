@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -28,8 +29,9 @@ struct Expected {
     Numbers grad_qkv;  // [rows, stride]
 };
 
-// out_i = sum_j p_ij v_j,  p = softmax over the j that i sees of scale q_i k_j;  with g the gradient of out:
-// dp_ij = g_i v_j,  ds_ij = p_ij (dp_ij - sum_j p_ij dp_ij),  dq_i = scale sum_j ds_ij k_j, and so on.
+// out_i = sum_j p_ij v_j,  p = softmax over the j that i sees of s_ij = scale q_i k_j, or of c tanh(s_ij/c) under a
+// cap; with g the gradient of out: dp_ij = g_i v_j,  ds_ij = p_ij (dp_ij - sum_j p_ij dp_ij), times 1 - tanh^2(s_ij/c)
+// under a cap,  dq_i = scale sum_j ds_ij k_j, and so on.
 Expected by_definition(const HeadsShape& shape, const Numbers& qkv, const Numbers& grad_out) {
     const std::size_t tokens = shape.batch.tokens;
     const std::size_t d = shape.head_dim;
@@ -47,11 +49,16 @@ Expected by_definition(const HeadsShape& shape, const Numbers& qkv, const Number
                 const std::size_t end = shape.causal ? i + 1 : tokens;
                 const std::size_t out = (s * tokens + i) * width + head * d;
                 Numbers p(end, 0.0);
+                Numbers slope(end, 1.0);
                 double total = 0;
                 for (std::size_t j = begin; j < end; ++j) {
                     double score = 0;
                     for (std::size_t k = 0; k < d; ++k) {
                         score += shape.scale * qkv[query(i) + k] * qkv[key(j) + k];
+                    }
+                    if (shape.cap > 0) {
+                        slope[j] = 1 / std::pow(std::cosh(score / shape.cap), 2);
+                        score = shape.cap * std::tanh(score / shape.cap);
                     }
                     p[j] = std::exp(score);
                     total += p[j];
@@ -67,7 +74,7 @@ Expected by_definition(const HeadsShape& shape, const Numbers& qkv, const Number
                     along += p[j] * dp[j];
                 }
                 for (std::size_t j = begin; j < end; ++j) {
-                    const double ds = shape.scale * p[j] * (dp[j] - along);
+                    const double ds = shape.scale * slope[j] * p[j] * (dp[j] - along);
                     for (std::size_t k = 0; k < d; ++k) {
                         expected.grad_qkv[query(i) + k] += ds * qkv[key(j) + k];
                         expected.grad_qkv[key(j) + k] += ds * qkv[query(i) + k];
@@ -154,6 +161,65 @@ TYPED_TEST(HeadsOf, EqualTheDefinitionThroughAWindow) {
             this->expect_definition(shape, std::to_string(tokens) + " through " + std::to_string(window));
         }
     }
+}
+
+// Scores reach three deviations: a cap of 0.8 bends nearly all, one of 40 hardly any, and small scores keep their
+// digits.
+TYPED_TEST(HeadsOf, EqualTheDefinitionUnderASoftCap) {
+    for (const std::size_t tokens : {1U, 33U, 256U, 270U}) {
+        for (const double cap : {0.8, 4.0, 40.0}) {
+            for (const std::size_t window : {0U, 5U}) {
+                HeadsShape shape = shape_of({2, tokens}, 4, 2, 8);
+                shape.cap = cap;
+                shape.window = window;
+                this->expect_definition(shape, std::to_string(tokens) + " capped at " + std::to_string(cap));
+            }
+        }
+    }
+    HeadsShape both_ways = shape_of({1, 50}, 2, 2, 8);
+    both_ways.cap = 1;
+    both_ways.causal = false;
+    this->expect_definition(both_ways, "both ways");
+}
+
+// The last token of a growing text, and what taps are shown: scores after the cap.
+TYPED_TEST(HeadsOf, CapTheLastTokenAndTheScoresThatAreShown) {
+    using Real = TypeParam;
+    const std::size_t tokens = 21;
+    HeadsShape shape = shape_of({1, tokens}, 2, 1, 8);
+    shape.cap = 1.5;
+    const Numbers qkv = random_numbers(shape.batch.rows() * shape.stride(), 3);
+    const Numbers none(tokens * 16, 0.0);
+    const Numbers expected = by_definition(shape, qkv, none).out;
+    const std::vector<Real> in(qkv.begin(), qkv.end());
+    std::vector<Real> keys;
+    std::vector<Real> values;
+    for (std::size_t i = 0; i < tokens; ++i) {
+        keys.insert(keys.end(), in.begin() + static_cast<std::ptrdiff_t>(i * 32 + 16),
+                    in.begin() + static_cast<std::ptrdiff_t>(i * 32 + 24));
+        values.insert(values.end(), in.begin() + static_cast<std::ptrdiff_t>(i * 32 + 24),
+                      in.begin() + static_cast<std::ptrdiff_t>(i * 32 + 32));
+    }
+    std::vector<Real> last(16);
+    attend_last(shape, in.data() + (tokens - 1) * 32, keys.data(), values.data(), last.data());
+    for (std::size_t k = 0; k < 16; ++k) {
+        EXPECT_NEAR(static_cast<double>(last[k]), expected[(tokens - 1) * 16 + k], this->tolerance());
+    }
+    double largest = 0;
+    Taps<Real> taps;
+    taps.add("blocks.0.attn.scores", [&](const TapView<Real>& view) {
+        for (std::size_t i = 0; view.head == 1 && i < view.rows; ++i) {
+            double score = 0;  // of the first key
+            for (std::size_t k = 0; k < 8; ++k) {
+                score += shape.scale * qkv[(view.first_row + i) * 32 + 8 + k] * qkv[16 + k];
+            }
+            EXPECT_NEAR(static_cast<double>(view.row(i)[0]), 1.5 * std::tanh(score / 1.5), 1e-5);
+            largest = std::max(largest, std::fabs(score));
+        }
+    });
+    std::vector<Real> out(tokens * 16);
+    attend(shape, in.data(), out.data(), 0, taps);
+    EXPECT_GT(largest, 1) << "a score that the cap bends was seen";
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ std::vector<double> plain_heads(const HeadsShape& shape, const std::vector<doubl
                     score += qkv[row * shape.stride() + h * width + k] *
                              qkv[(first + j) * shape.stride() + (shape.heads + group) * width + k];
                 }
+                if (shape.cap > 0) {  // what the kind is given is scale times this
+                    score = shape.cap * std::tanh(shape.scale * score / shape.cap) / shape.scale;
+                }
                 weights.push_back(score);
             }
             attention::row_weights(shape.kind, shape.scale, tokens, weights.size(), weights.data(), room);
@@ -51,7 +54,7 @@ std::vector<double> plain_heads(const HeadsShape& shape, const std::vector<doubl
 
 TEST(Kinds, HeadsComputeTheDefinitionOfEveryKind) {
     for (const std::string& name : attention::kind_names()) {
-        for (const bool causal : {true, false}) {
+        for (const auto& [causal, cap] : {std::pair{true, 0.0}, {false, 0.0}, {true, 1.5}}) {
             HeadsShape shape;
             shape.batch = {2, 40};
             shape.heads = 4;
@@ -60,6 +63,7 @@ TEST(Kinds, HeadsComputeTheDefinitionOfEveryKind) {
             shape.causal = causal;
             shape.window = causal ? 9 : 0;
             shape.scale = 0.6;
+            shape.cap = cap;
             shape.kind = attention::kind_from_name(name);
             std::vector<double> qkv(shape.batch.rows() * shape.stride());
             for (std::size_t k = 0; k < qkv.size(); ++k) {

@@ -9,6 +9,7 @@
 #include "../core/support.hpp"
 #include "core/random.hpp"
 #include "model/rope.hpp"
+#include "model/soft_cap.hpp"
 #include "model/taps.hpp"
 
 namespace flyball::model::test {
@@ -219,6 +220,59 @@ TEST(Rope, TurnsPairsByThePositionTimesTheFrequency) {
     turn(table, 5, 1, 6, x.data(), true);
     EXPECT_NEAR(x[0], 1, 1e-15);
     EXPECT_NEAR(x[3], 0, 1e-15);
+}
+
+// GPT-NeoX's share of a head may be odd: torch.arange(0, 3, 2) / 3 has two frequencies, of 0 and 2/3.
+TEST(Rope, AnOddNumberOfChannelsIsRoundedUpAndCountedAsItIs) {
+    Rope rope;
+    rope.dims = 4;
+    rope.odd = true;
+    rope.theta = 1000;
+    const std::vector<double> frequencies = rope_frequencies(rope, 1);
+    ASSERT_EQ(frequencies.size(), 2U);
+    EXPECT_NEAR(frequencies[0], 1, 1e-15);
+    EXPECT_NEAR(frequencies[1], 0.01, 1e-15);  // 1000^(-2/3)
+}
+
+TEST(Rope, BlocksWithAWindowMayTurnOtherwise) {
+    Architecture a;
+    a.head_dim = 2;
+    a.rope.dims = 2;
+    a.windows = {0, 3};
+    const RopeTables<double> alike(a, 2);
+    EXPECT_EQ(&alike.of(a, 0), &alike.of(a, 1));
+    a.window_rope = Rope{.dims = 2, .scaling = Rope::Scaling::linear, .factor = 4};
+    const RopeTables<double> tables(a, 2);
+    EXPECT_NEAR(tables.of(a, 0).sine[1], std::sin(1.0), 1e-15);
+    EXPECT_NEAR(tables.of(a, 1).sine[1], std::sin(0.25), 1e-15);
+}
+
+template <class Real>
+void expect_soft_cap(double tolerance) {
+    std::vector<Real> row;
+    for (int k = -300; k <= 300; ++k) {  // more than one strip, small and large
+        row.push_back(static_cast<Real>(std::pow(std::fabs(k) / 60.0, 5) * (k < 0 ? -1 : 1)));
+    }
+    const std::vector<Real> before = row;
+    soft_cap<Real>(row.size(), 30, row.data());
+    std::vector<Real> slopes(row.size());
+    soft_cap_slope<Real>(row.size(), 30, row.data(), slopes.data());
+    for (std::size_t k = 0; k < row.size(); ++k) {
+        const double expected = 30 * std::tanh(static_cast<double>(before[k]));
+        EXPECT_NEAR(static_cast<double>(row[k]), expected, tolerance * std::fabs(expected));
+        EXPECT_NEAR(static_cast<double>(slopes[k]), 1 - std::pow(std::tanh(static_cast<double>(before[k])), 2),
+                    3 * tolerance);
+    }
+    std::vector<Real> strange = {static_cast<Real>(NAN), static_cast<Real>(INFINITY), static_cast<Real>(-INFINITY)};
+    soft_cap<Real>(3, 30, strange.data());
+    EXPECT_TRUE(std::isnan(strange[0]));
+    EXPECT_EQ(strange[1], 30);
+    EXPECT_EQ(strange[2], -30);
+}
+
+TEST(SoftCap, IsTheCapTimesTanhToTheLastDigits) {
+    expect_soft_cap<double>(2e-15);
+    expect_soft_cap<float>(6e-7F);
 }
 
 TEST(Taps, UnknownNamesAreErrorsThatSuggest) {

@@ -29,7 +29,7 @@ std::vector<std::int32_t> ids_below(std::size_t vocab, std::size_t count) {
     return ids;
 }
 
-// -log softmax of the target, by the definition.
+// -log softmax of the target, by the definition, with the scale and the cap of the logits.
 double plain_loss(const Model<double>& model, const std::vector<double>& readout,
                   const std::vector<std::int32_t>& targets) {
     const std::size_t dim = model.architecture().dim;
@@ -47,6 +47,10 @@ double plain_loss(const Model<double>& model, const std::vector<double>& readout
             for (std::size_t k = 0; k < dim; ++k) {
                 logits[v] += readout[i * dim + k] * head[v * dim + k];
             }
+            logits[v] *= model.architecture().logit_scale;
+            if (const double cap = model.architecture().logit_cap; cap > 0) {
+                logits[v] = cap * std::tanh(logits[v] / cap);
+            }
             sum += std::exp(logits[v]);
         }
         total += std::log(sum) - logits[static_cast<std::size_t>(targets[i])];
@@ -57,7 +61,10 @@ double plain_loss(const Model<double>& model, const std::vector<double>& readout
 
 TEST(Loss, OfManyTilesIsItsDefinition) {
     for (const std::size_t vocab : {700U, 769U, 2000U}) {
-        const Model<double> model = tiny_model<double>(with_vocabulary(vocab, 300), 5);
+        Architecture architecture = with_vocabulary(vocab, 300);
+        architecture.logit_scale = vocab == 769 ? 1.7 : 1;
+        architecture.logit_cap = vocab == 700 ? 0 : 0.8;
+        const Model<double> model = tiny_model<double>(architecture, 5);
         const std::vector<std::int32_t> ids = ids_below(vocab, 300);
         std::vector<std::int32_t> targets = next_tokens(ids);
         targets[7] = no_target;
@@ -65,6 +72,15 @@ TEST(Loss, OfManyTilesIsItsDefinition) {
         pass.forward(ids);
         const double expected = plain_loss(model, pass.readout(), targets);
         EXPECT_NEAR(pass.loss(targets), expected, 1e-12 * expected) << vocab;
+        Taps<double> taps;  // another path: all logits in memory
+        double largest = 0;
+        taps.add("logits", [&](const TapView<double>& view) {
+            for (std::size_t i = 0; i < view.rows * view.columns; ++i) {
+                largest = std::max(largest, std::fabs(view.data[i]));
+            }
+        });
+        EXPECT_NEAR(pass.loss(targets, taps), expected, 1e-12 * expected) << vocab;
+        EXPECT_EQ(largest < 0.8, vocab != 700) << largest;
         Parameters<double> gradients(model.layout());
         EXPECT_NEAR(pass.loss_and_backward(targets, gradients), expected, 1e-12 * expected) << vocab;
     }

@@ -60,6 +60,34 @@ TEST(Reverse, IsTheDerivativeForEveryKindOfAttention) {
     }
 }
 
+// Soft caps low enough to bend, scales of embedding, scores and logits, two sorts of rotary positions, half-turned
+// heads.
+TEST(Reverse, IsTheDerivativeWithCapsAndScales) {
+    for (const bool tied : {false, true}) {
+        Architecture a = tiny_llama("x + dt*norm(f(norm(x))) | norm(x)");
+        a.tied = tied;
+        a.embedding_scale = 3;
+        a.score_factor = 0.7;
+        a.score_cap = 0.4;
+        a.logit_scale = 2.5;
+        a.logit_cap = 0.6;
+        a.rope.dims = 2;
+        a.rope.odd = true;
+        a.window_rope = Rope{.dims = 4, .theta = 7};
+        for (const char* const kind : {"softmax", "sigmoid"}) {
+            a.attention_kind = attention::kind_from_name(kind);
+            expect_derivative(tiny_model<double>(a, 15), Keep::everything, kind);
+            a.learned_positions = true;
+            expect_derivative(tiny_model<double>(a, 16), Keep::inputs, kind, Problem::of_two());
+        }
+    }
+    Architecture parallel = tiny_architecture("x + dt*attn(norm(x)) + dt*ffn(norm(x)) | norm(x)");
+    parallel.logit_gains = true;
+    parallel.logit_scale = 0.5;
+    parallel.logit_cap = 0.3;
+    expect_derivative(tiny_model<double>(parallel, 17), Keep::inputs, "parallel");
+}
+
 TEST(Reverse, IsTheDerivativeForABatch) {
     for (const std::string equation :
          {"x + dt*norm(f(norm(x))) | norm(x)", "norm(x + dt*f(x))", "x + a*dt*f(norm(x))/n | norm(x) where ~a = 0.7"}) {

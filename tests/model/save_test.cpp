@@ -88,6 +88,16 @@ TEST(Published, EveryAttributeThatTheFamilyLacksMakesAModelOurOwn) {
         expect_own(
             a, [](Architecture& b) { b.logit_gains = true; }, "logit_gains");
         expect_own(
+            a, [](Architecture& b) { b.embedding_scale = 2; }, "embedding_scale");
+        expect_own(
+            a, [](Architecture& b) { b.score_factor = 0.5; }, "score_factor");
+        expect_own(
+            a, [](Architecture& b) { b.score_cap = 50; }, "score_cap");
+        expect_own(
+            a, [](Architecture& b) { b.logit_scale = 0.5; }, "logit_scale");
+        expect_own(
+            a, [](Architecture& b) { b.logit_cap = 30; }, "logit_cap");
+        expect_own(
             a,
             [](Architecture& b) {
                 b.windows = {0, 3};
@@ -262,7 +272,38 @@ TEST(Save, LoadedModelsOfEveryFamilyAreWrittenAgain) {
         Pass<double> original(wide_model, tiny_ids.size());
         original.forward(tiny_ids);
         EXPECT_LT(distance(two.readout(), original.readout()), 1e-12) << name;
+        if (model.architecture().has_head) {
+            EXPECT_LT(distance(logits_of(wide), logits_of(wide_model)), 1e-12) << name;
+        }
     }
+}
+
+// Every attribute that Gemma, Granite and Pythia brought comes back from a config.json of our own.
+TEST(Save, OurOwnConfigurationHasEveryAttribute) {
+    const TemporaryFolder folder;
+    Architecture a = tiny_llama("x + dt*norm(f(norm(x))) | norm(x)");
+    a.embedding_scale = 3;
+    a.score_factor = 0.7;
+    a.score_cap = 1.5;
+    a.logit_scale = 2.5;
+    a.logit_cap = 0.6;
+    a.rope.dims = 2;
+    a.rope.odd = true;
+    a.window_rope = Rope{
+        .dims = 4, .odd = true, .theta = 7, .scaling = Rope::Scaling::linear, .factor = 3, .original_positions = 9};
+    save_model(tiny_model<float>(a, 31), folder.path());
+    const Architecture back = load_model(folder.path()).architecture();
+    EXPECT_EQ(architecture_json(back), architecture_json(a));
+    EXPECT_EQ(back.embedding_scale, 3);
+    EXPECT_EQ(back.score_scale(2), 0.7);
+    EXPECT_EQ(back.score_cap, 1.5);
+    EXPECT_EQ(back.logit_scale, 2.5);
+    EXPECT_EQ(back.logit_cap, 0.6);
+    EXPECT_TRUE(back.rope.odd);
+    ASSERT_TRUE(back.window_rope.has_value());
+    EXPECT_EQ(back.rope_of(0).dims, 2U) << "no window";
+    EXPECT_EQ(back.rope_of(1).theta, 7) << "a window";
+    EXPECT_EQ(back.rope_of(1).factor, 3);
 }
 
 TEST(Save, HalfPrecisionRoundsEveryNumber) {

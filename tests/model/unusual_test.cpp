@@ -2,6 +2,8 @@
 // what it makes of them; the defaults in the tables below are typed from its configuration classes (version 5.22.2).
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "../core/support.hpp"
 #include "core/json.hpp"
 #include "model/family.hpp"
@@ -117,6 +119,163 @@ TEST(Config, MissingKeysHaveTheDefaultsOfTheirFamily) {
     }
 }
 
+// Typed from Qwen3Config, GraniteConfig, Olmo2Config, Olmo3Config, Gemma2Config and Gemma3TextConfig.
+TEST(Config, MissingKeysOfTheRelativesOfLlama) {
+    struct Row {
+        const char* type;
+        std::size_t vocab, dim, ffn_dim, layers, heads, kv_heads, head_dim, positions;
+        double eps, theta;
+        bool tied;
+        const char* equation;
+    };
+    const char* const pre = "x + dt*f(norm(x)) | norm(x)";
+    const char* const peri = "x + dt*norm(f(norm(x))) | norm(x)";
+    const char* const output = "x + dt*norm(f(x)) | norm(x)";
+    for (const Row& row :
+         std::vector<Row>{{"qwen3", 151936, 4096, 22016, 32, 32, 32, 128, 32768, 1e-6, 1e4, false, pre},
+                          {"granite", 32000, 4096, 11008, 32, 32, 32, 128, 2048, 1e-6, 1e4, false, pre},
+                          {"olmo2", 50304, 4096, 11008, 32, 32, 32, 128, 2048, 1e-5, 1e4, false, output},
+                          {"olmo3", 50304, 4096, 11008, 32, 32, 32, 128, 2048, 1e-5, 5e5, false, output},
+                          {"gemma2", 256000, 2304, 9216, 26, 8, 4, 256, 8192, 1e-6, 1e4, true, peri},
+                          {"gemma3_text", 262208, 2304, 9216, 26, 8, 4, 256, 131072, 1e-6, 1e6, true, peri}}) {
+        SCOPED_TRACE(row.type);
+        const Architecture a = read({{"model_type", row.type}});
+        EXPECT_EQ(a.vocab, row.vocab);
+        EXPECT_EQ(a.dim, row.dim);
+        EXPECT_EQ(a.ffn_dim, row.ffn_dim);
+        EXPECT_EQ(a.layers, row.layers);
+        EXPECT_EQ(a.heads, row.heads);
+        EXPECT_EQ(a.kv_heads, row.kv_heads);
+        EXPECT_EQ(a.head_dim, row.head_dim);
+        EXPECT_EQ(a.positions, row.positions);
+        EXPECT_EQ(a.eps, row.eps);
+        EXPECT_EQ(a.rope.theta, row.theta);
+        EXPECT_EQ(a.rope.dims, row.head_dim);
+        EXPECT_EQ(a.tied, row.tied);
+        EXPECT_EQ(a.equation, row.equation);
+        EXPECT_EQ(a.dt, 1);
+        EXPECT_FALSE(a.qkv_bias || a.output_bias || a.ffn_bias);
+        const bool is_gemma = std::string(row.type).starts_with("gemma");
+        EXPECT_EQ(a.activation, is_gemma ? Activation::gelu_tanh : Activation::silu);
+        // sqrt(2304) = 48; query_pre_attn_scalar is 256.
+        EXPECT_EQ(a.embedding_scale, is_gemma ? 48 : 1);
+        EXPECT_NEAR(a.score_scale(0),
+                    std::string(row.type) == "granite" ? 1
+                    : is_gemma                         ? 0.0625
+                                                       : 1 / std::sqrt(128),
+                    1e-15);
+        EXPECT_EQ(a.attention_norm.any(), std::string(row.type) != "granite" && std::string(row.type) != "gemma2");
+    }
+    const Architecture gemma2 = read({{"model_type", "gemma2"}});
+    EXPECT_EQ(gemma2.score_cap, 50);
+    EXPECT_EQ(gemma2.logit_cap, 30);
+    EXPECT_FALSE(gemma2.window_rope.has_value());
+    const Architecture gemma3 = read({{"model_type", "gemma3_text"}, {"attn_logit_softcapping", 50.0}});
+    EXPECT_EQ(gemma3.score_cap, 0) << "transformers does not look at it";
+    EXPECT_EQ(gemma3.logit_cap, 0);
+    EXPECT_EQ(gemma3.rope_of(0).theta, 10000) << "blocks with a window";
+    EXPECT_EQ(gemma3.rope_of(5).theta, 1e6);
+    EXPECT_EQ(gemma3.attention_norm.gains, scheme::AttentionNorm::Gains::head);
+    EXPECT_EQ(read({{"model_type", "olmo2"}}).attention_norm.over, scheme::AttentionNorm::Over::projection);
+
+    const Architecture neox = read({{"model_type", "gpt_neox"}});
+    EXPECT_EQ(neox.vocab, 50432U);
+    EXPECT_EQ(neox.dim, 6144U);
+    EXPECT_EQ(neox.ffn_dim, 24576U);
+    EXPECT_EQ(neox.layers, 44U);
+    EXPECT_EQ(neox.heads, 64U);
+    EXPECT_EQ(neox.positions, 2048U);
+    EXPECT_EQ(neox.eps, 1e-5);
+    EXPECT_EQ(neox.rope.dims, 24U) << "a quarter of 96";
+    EXPECT_EQ(neox.rope.theta, 10000);
+    EXPECT_EQ(neox.activation, Activation::gelu);
+    EXPECT_TRUE(neox.qkv_bias && neox.output_bias && neox.ffn_bias && neox.norm_bias);
+    EXPECT_FALSE(neox.tied);
+    EXPECT_EQ(neox.equation, "x + dt*attn(norm(x)) + dt*ffn(norm(x)) | norm(x)");
+}
+
+// The root is that of torch.tensor(hidden_size**0.5), a float: 24^0.5 = 4.898979485566356 becomes 4.898979663848877.
+TEST(Config, GemmasEmbeddingScaleIsRoundedToFloat) {
+    const Json sizes = {{"model_type", "gemma3_text"}, {"hidden_size", 24}};
+    EXPECT_EQ(read(sizes).embedding_scale, 4.898979663848877);
+}
+
+TEST(Config, GranitesMultipliers) {
+    const Architecture a = read({{"model_type", "granite"},
+                                 {"residual_multiplier", 0.22},
+                                 {"embedding_multiplier", 12},
+                                 {"attention_multiplier", 0.015625},
+                                 {"logits_scaling", 8}});
+    EXPECT_EQ(a.dt, 0.22);
+    EXPECT_EQ(a.embedding_scale, 12);
+    EXPECT_EQ(a.score_scale(3), 0.015625);
+    EXPECT_EQ(a.logit_scale, 0.125);
+}
+
+// What Gemma3TextConfig.convert_rope_params_to_dict and Olmo3Config's make of the two spellings.
+TEST(Config, RotaryPositionsByTypeOfBlockFollowTheRulesOfTransformers) {
+    const auto ropes = [](const char* type, const Json& more) {
+        Architecture a = read(llama(type, more));
+        return std::pair{a.rope, a.window_rope.value()};
+    };
+    const Json linear = {{"rope_type", "linear"}, {"factor", 8.0}};
+    const auto [older, older_local] =
+        ropes("gemma3_text", {{"rope_theta", 70}, {"rope_local_base_freq", 30}, {"rope_scaling", linear}});
+    EXPECT_EQ(older.theta, 70);
+    EXPECT_EQ(older.factor, 8);
+    EXPECT_EQ(older_local.theta, 30);
+    EXPECT_EQ(older_local.scaling, Rope::Scaling::none);
+    EXPECT_EQ(ropes("gemma3_text", {{"rope_scaling", {{"type", "linear"}, {"factor", 8.0}}}}).first.scaling,
+              Rope::Scaling::none)
+        << "the oldest spelling is not looked at here";
+    const auto [both, both_local] =
+        ropes("gemma3_text", {{"rope_theta", 70},
+                              {"rope_scaling", linear},
+                              {"rope_parameters",
+                               {{"full_attention", {{"rope_type", "default"}, {"rope_theta", 90}}},
+                                {"sliding_attention", {{"type", "linear"}, {"factor", 2}}}}}});
+    EXPECT_EQ(both.theta, 90);
+    EXPECT_EQ(both.factor, 8) << "rope_scaling wins";
+    EXPECT_EQ(both_local.factor, 2);
+    EXPECT_EQ(both_local.theta, 10000);
+    const auto [flat, flat_local] = ropes("gemma3_text", {{"rope_parameters", {{"rope_theta", 90}}}});
+    EXPECT_EQ(flat.theta, 1e6) << "not looked at outside of the two objects";
+    EXPECT_EQ(flat_local.theta, 10000);
+    const auto [olmo, olmo_local] = ropes("olmo3", {{"rope_theta", 70}});
+    EXPECT_EQ(olmo.theta, 70);
+    EXPECT_EQ(olmo_local.theta, 5e5) << "rope_theta is that of full attention";
+    const Json yarn = {{"rope_type", "yarn"}, {"factor", 2}, {"truncate", false}};
+    EXPECT_TRUE(ropes("olmo3", {{"rope_scaling", yarn}}).first.truncate) << "looked for beside the two objects";
+    EXPECT_FALSE(ropes("olmo3", {{"rope_parameters", {{"full_attention", yarn}, {"truncate", false}}}}).first.truncate);
+}
+
+TEST(Config, PartsOfAHeadTurnInGptNeox) {
+    const auto rope = [](const Json& more) {
+        Json json = {{"model_type", "gpt_neox"}, {"hidden_size", 24}, {"num_attention_heads", 2}};
+        json.update(more);
+        return read(json).rope;
+    };
+    EXPECT_EQ(rope({{"rotary_pct", 0.5}, {"rotary_emb_base", 30}}).dims, 6U);
+    EXPECT_EQ(rope({{"rotary_pct", 0.5}, {"rotary_emb_base", 30}}).theta, 30);
+    EXPECT_EQ(rope({{"rope_theta", 30}, {"partial_rotary_factor", 0.5}}).theta, 10000) << "other families' names";
+    EXPECT_EQ(rope({{"rotary_pct", 1}, {"rope_parameters", {{"partial_rotary_factor", 0.5}}}}).dims, 6U);
+    EXPECT_EQ(rope(Json::object()).dims, 4U) << "three, rounded up";
+    EXPECT_TRUE(rope(Json::object()).odd);
+    EXPECT_FALSE(rope({{"rotary_pct", 0.5}}).odd);
+    EXPECT_EQ(rope({{"rotary_pct", 0.01}}).dims, 0U);
+}
+
+// The language model of a Gemma that also sees images has its configuration inside, and its class caps no logits.
+TEST(Config, GemmaWithImagesIsReadFromItsTextConfig) {
+    const Architecture a = read({{"model_type", "gemma3"},
+                                 {"text_config", {{"hidden_size", 16}, {"final_logit_softcapping", 30.0}}},
+                                 {"vision_config", {{"hidden_size", 99}}}});
+    EXPECT_EQ(a.dim, 16U);
+    EXPECT_EQ(a.embedding_scale, 4);
+    EXPECT_EQ(a.logit_cap, 0);
+    EXPECT_TRUE(a.tied);
+}
+
 TEST(Config, WindowsAreWhereTheFamilyHasThem) {
     const auto windows = [](const std::string& type, Json more) {
         more["num_hidden_layers"] = 3;
@@ -136,6 +295,17 @@ TEST(Config, WindowsAreWhereTheFamilyHasThem) {
               (List{5, 0, 5}));
     EXPECT_EQ(windows("qwen2", {{"use_sliding_window", true}, {"sliding_window", nullptr}, {"max_window_layers", 0}}),
               (List{0, 0, 0}));
+    EXPECT_EQ(windows("qwen3", {{"use_sliding_window", true}, {"sliding_window", 5}, {"max_window_layers", 2}}),
+              (List{0, 0, 5}));
+    EXPECT_EQ(windows("gemma2", {{"sliding_window", 5}}), (List{5, 0, 5}));
+    EXPECT_EQ(windows("gemma2", {{"sliding_window", 5}, {"sliding_window_pattern", 1}}), (List{5, 0, 5}));
+    EXPECT_EQ(windows("gemma3_text", {{"sliding_window", 5}}), (List{5, 5, 5}));
+    EXPECT_EQ(windows("gemma3_text", {{"sliding_window", 5}, {"sliding_window_pattern", 3}}), (List{5, 5, 0}));
+    EXPECT_EQ(windows("gemma3_text", {{"sliding_window_pattern", 1}, {"sliding_window", nullptr}}), (List{0, 0, 0}));
+    EXPECT_EQ(windows("gemma3_text", {{"sliding_window", 5}, {"layer_types", mixed}}), (List{5, 0, 5}));
+    EXPECT_EQ(windows("olmo3", Json::object()), (List{4096, 4096, 4096}));
+    EXPECT_EQ(windows("olmo2", {{"sliding_window", 5}}), (List{0, 0, 0}));
+    EXPECT_EQ(read({{"model_type", "olmo3"}}).window(3), 0U);
 }
 
 TEST(Config, RotaryPositionsFollowTheRulesOfTransformers) {
@@ -211,6 +381,31 @@ TEST(Config, WhatTransformersCannotReadOrWeCannotRunIsOneSentence) {
         {scaled({{"rope_type", "llama3"}, {"factor", 2}, {"low_freq_factor", 1}}), "no high_freq_factor"},
         {scaled({{"rope_type", "linear"}, {"factor", 2}, {"partial_rotary_factor", 0.5}}), "partial_rotary_factor"},
         {scaled({{"full_attention", {{"rope_type", "linear"}, {"factor", 2}}}}), "differ by block"},
+        {llama("gemma2", {{"attn_logit_softcapping", 0}}), "attn_logit_softcapping = '0'"},
+        {llama("gemma2", {{"final_logit_softcapping", -30.0}}), "a number above 0"},
+        {llama("gemma2", {{"final_logit_softcapping", "30"}}), "a finite number"},
+        {llama("gemma2", {{"num_key_value_heads", nullptr}}), "num_key_value_heads = 'null'"},
+        {llama("gemma2", {{"head_dim", nullptr}}), "head_dim = 'null'"},
+        {llama("gemma2", {{"hidden_size", 17}}), "a multiple of the 2 heads"},
+        {llama("gemma2", {{"query_pre_attn_scalar", 0}}), "query_pre_attn_scalar"},
+        {llama("gemma2", {{"sliding_window", nullptr}}), "for the blocks that have a window"},
+        {llama("gemma3_text", {{"sliding_window_pattern", 0}}), "sliding_window_pattern"},
+        {llama("gemma3_text", {{"use_bidirectional_attention", true}}), "without its causal mask"},
+        {llama("gemma3_text", {{"rope_local_base_freq", 0}}), "rope_local_base_freq"},
+        {llama("gemma3_text", {{"rope_local_base_freq", "10000"}}), "a finite number"},
+        {llama("gemma3_text", {{"rope_parameters", {{"sliding_attention", 3}}}}), "sliding_attention = '3'"},
+        {llama("gemma3_text", {{"rope_parameters", Json::object()}, {"rope_scaling", {{"factor", 2}}}}),
+         "that rope_scaling can be added to"},
+        {{{"model_type", "gemma3"}, {"text_config", "gemma3_text"}}, "text_config"},
+        {llama("granite", {{"logits_scaling", 0}}), "a number other than 0"},
+        {llama("granite", {{"attention_multiplier", 0}}), "attention_multiplier"},
+        {llama("granite", {{"residual_multiplier", nullptr}}), "residual_multiplier = 'null'"},
+        {llama("olmo2", {{"head_dim", nullptr}}), "head_dim"},
+        {{{"model_type", "gpt_neox"}, {"rotary_pct", 1.5}}, "a share of a head, from 0 to 1"},
+        {{{"model_type", "gpt_neox"}, {"rotary_pct", nullptr}}, "rotary_pct = 'null'"},
+        {{{"model_type", "gpt_neox"}, {"hidden_size", 65}}, "a multiple of the 64 heads"},
+        {{{"model_type", "gpt_neox"}, {"head_dim", 64}}, "96, the channels of each of 64 heads"},
+        {{{"model_type", "gpt_neox"}, {"hidden_size", 192}, {"rotary_pct", 1.0}}, "even number of rotary channels"},
     };
     for (const Case& tried : cases) {
         const Caught caught = error_of([&] { read(tried.json); });

@@ -5,11 +5,15 @@ Each folder holds a checkpoint as published (config.json, model.safetensors or s
 logits, hidden.I, attention.I, loss, and gradient.NAME for every parameter, of the mean next-token loss or, for encoders,
 of sum(hidden.last * direction). References are computed in double from the rounded weights.
 
-usage: pip install torch==2.13.0 transformers==4.57.6 safetensors==0.7.0; make_models.py [NAME ...]
+The first twelve were made by transformers 4.57.6 with safetensors 0.7.0, and their seeds follow the order of the list; all
+others by transformers 5.22.2 with safetensors 0.8.0, seeded by their names. expected.safetensors names the versions.
+
+usage: pip install torch==2.13.0 transformers==5.22.2 safetensors==0.8.0; make_models.py NAME ...
 """
 import json
 import shutil
 import sys
+import zlib
 from pathlib import Path
 
 import torch
@@ -28,8 +32,22 @@ BERT = dict(
 )
 
 
+NEOX = dict(
+    vocab_size=53, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3,
+    max_position_embeddings=64, bos_token_id=1, eos_token_id=2,
+)
+SEEDED_BY_ORDER = 12
+
+
 def llama(**more):
     return transformers.LlamaForCausalLM, transformers.LlamaConfig(**{**LLAMA, **more})
+
+
+def relative(name, **more):
+    """A model of Llama's sizes whose classes are called NAMEForCausalLM and NAMEConfig."""
+    config = "Gemma3Text" if name == "Gemma3" else name
+    return getattr(transformers, name + "ForCausalLM"), getattr(transformers, config + "Config")(
+        **{**LLAMA, "pad_token_id": None, **more})  # the embedding of padding has no gradient
 
 
 # name: (class and configuration, type of the weights, tokens, what to do with the saved tensors)
@@ -68,6 +86,40 @@ MODELS = {
     "bert-prefix-bf16": (
         (transformers.BertForMaskedLM, transformers.BertConfig(**BERT, layer_norm_eps=1e-6, hidden_act="gelu_new")),
         torch.bfloat16, 14, ()),
+    "qwen3": (relative("Qwen3", head_dim=10, tie_word_embeddings=True), torch.float32, 22, ()),
+    "qwen3-window-bf16": (
+        relative("Qwen3", head_dim=8, attention_bias=True, use_sliding_window=True, sliding_window=6,
+                 max_window_layers=1), torch.bfloat16, 27, ()),
+    "olmo2": (relative("Olmo2"), torch.float32, 25, ()),
+    "olmo3-yarn": (
+        relative("Olmo3", num_hidden_layers=4, sliding_window=7, rope_parameters=dict(
+            full_attention=dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=16, rope_theta=2000.0),
+            sliding_attention=dict(rope_type="default", rope_theta=50.0))), torch.float32, 33, ()),
+    "granite": (
+        relative("Granite", embedding_multiplier=12.0, attention_multiplier=0.25, residual_multiplier=0.22,
+                 logits_scaling=4.0, tie_word_embeddings=True), torch.float32, 24, ()),
+    "gpt-neox": ((transformers.GPTNeoXForCausalLM, transformers.GPTNeoXConfig(**NEOX)), torch.float32, 26,
+                 ("embed-out",)),
+    "gpt-neox-serial-f16": (
+        (transformers.GPTNeoXForCausalLM, transformers.GPTNeoXConfig(
+            **NEOX, use_parallel_residual=False, tie_word_embeddings=True, hidden_act="gelu_fast",
+            rope_parameters=dict(rope_type="linear", factor=2.0, partial_rotary_factor=0.4))),
+        torch.float16, 20, ("masks",)),
+    # Caps low enough that half of what they meet is bent.
+    "gemma2": (
+        relative("Gemma2", head_dim=8, query_pre_attn_scalar=12, sliding_window=6, attn_logit_softcapping=1.5,
+                 final_logit_softcapping=2.0), torch.float32, 28, ()),
+    "gemma2-uncapped-f16": (
+        relative("Gemma2", head_dim=6, query_pre_attn_scalar=6, sliding_window=40, attn_logit_softcapping=None,
+                 final_logit_softcapping=None, tie_word_embeddings=False, attention_bias=True), torch.float16, 18, ()),
+    "gemma3": (
+        relative("Gemma3", head_dim=8, num_hidden_layers=3, query_pre_attn_scalar=8, sliding_window=5,
+                 layer_types=["sliding_attention", "full_attention", "sliding_attention"], rope_parameters=dict(
+                     full_attention=dict(rope_type="linear", factor=8.0, rope_theta=5000.0),
+                     sliding_attention=dict(rope_type="default", rope_theta=30.0))), torch.float32, 30, ()),
+    "gemma3-capped-bf16": (
+        relative("Gemma3", head_dim=10, query_pre_attn_scalar=5, sliding_window=9, final_logit_softcapping=3.0,
+                 hidden_activation="silu"), torch.bfloat16, 26, ()),
 }
 
 
@@ -77,7 +129,8 @@ def randomise(model, dtype, generator):
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
             is_gain = parameter.dim() == 1 and name.endswith("weight")
-            value = 1 + 0.2 * noise if is_gain else 0.25 * noise
+            centre = 0 if model.config.model_type.startswith("gemma") else 1  # what a gain of 1 is stored as
+            value = centre + 0.2 * noise if is_gain else 0.25 * noise
             parameter.copy_(value.to(dtype).to(torch.float32))
 
 
@@ -92,10 +145,13 @@ def save(model, folder, dtype, edits):
         tensors = {name: tensor for name, tensor in tensors.items() if not name.endswith(".bias")}
     if "no-prefix" in edits:
         tensors = {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()}
+    if "embed-out" in edits:  # how Pythia publishes its head
+        tensors["embed_out.weight"] = tensors.pop("lm_head.weight")
     if "masks" in edits:  # buffers that old checkpoints carry
-        for layer in range(model.config.n_layer):
-            tensors[f"transformer.h.{layer}.attn.bias"] = torch.ones(1, 1, 32, 32, dtype=torch.uint8).tril()
-            tensors[f"transformer.h.{layer}.attn.masked_bias"] = torch.tensor(-1e4)
+        attention = "transformer.h.{}.attn" if model.config.model_type == "gpt2" else "gpt_neox.layers.{}.attention"
+        for layer in range(model.config.num_hidden_layers):
+            tensors[f"{attention.format(layer)}.bias"] = torch.ones(1, 1, 32, 32, dtype=torch.uint8).tril()
+            tensors[f"{attention.format(layer)}.masked_bias"] = torch.tensor(-1e4)
     model.config.dtype = dtype
     model.config.save_pretrained(folder)
     if "shards" not in edits:
@@ -109,12 +165,24 @@ def save(model, folder, dtype, edits):
     (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1) + "\n")
 
 
+def by_part(config, name, gradient):
+    """GPT-NeoX keeps query, key and value of the first head, then of the second; the gradient is compared as all queries,
+    all keys, all values."""
+    if "query_key_value" not in name:
+        return gradient
+    heads = config.num_attention_heads
+    pieces = gradient.reshape(heads, 3, config.hidden_size // heads, -1)
+    return pieces.transpose(0, 1).reshape(gradient.shape)
+
+
 def make(name):
     (cls, config), dtype, count, edits = MODELS[name]
     folder = HERE / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    generator = torch.Generator().manual_seed(1000 + list(MODELS).index(name))
+    order = list(MODELS).index(name)
+    generator = torch.Generator().manual_seed(
+        1000 + order if order < SEEDED_BY_ORDER else zlib.crc32(name.encode()))
     config._attn_implementation = "eager"
     model = cls(config).eval()
     randomise(model, dtype, generator)
@@ -146,14 +214,15 @@ def make(name):
         expected[f"attention.{i}"] = attention[0]
     for parameter_name, parameter in runner.named_parameters():
         if parameter.grad is not None and not ("no-bias" in edits and parameter_name.endswith(".bias")):
-            expected["gradient." + parameter_name] = parameter.grad
+            expected["gradient." + parameter_name] = by_part(config, parameter_name, parameter.grad)
     save_file({key: (value if key == "ids" else value.detach().float()).contiguous() for key, value in expected.items()},
-              folder / "expected.safetensors")
+              folder / "expected.safetensors",
+              metadata={"transformers": transformers.__version__, "torch": torch.__version__})
     size = sum(file.stat().st_size for file in folder.iterdir())
     print(f"{name}: {size} bytes, loss {loss.item():.6f}")
     assert size < 300_000
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or MODELS:
+    for chosen in sys.argv[1:]:
         make(chosen)
