@@ -89,17 +89,17 @@ struct Architecture {
     bool ffn_bias = false;
     bool norm_bias = false;
     bool has_head = true;
-    bool tied = true;                  // the head is the token embedding
-    bool scale_scores = true;          // by 1/sqrt(head_dim), or by its inverse where attention_norm says so
-    double score_factor = 0;           // in place of that, where it is above 0
-    bool scale_by_layer = false;       // and by 1/block number
-    double score_cap = 0;              // soft cap of the scaled scores
-    double ffn_scale = 1;              // of the FFN's inner numbers, before the activation
-    bool ffn_gains = false;            // and learned gains of the same numbers, which start at 1
-    bool logit_gains = false;          // learned, one for each token of the vocabulary, which start at 1
-    double embedding_scale = 1;        // of a token's row
-    double logit_scale = 1;            // of logits, before their cap
-    double logit_cap = 0;              // soft cap
+    bool tied = true;             // the head is the token embedding
+    bool scale_scores = true;     // by 1/sqrt(head_dim), or by its inverse where attention_norm says so
+    double score_factor = 0;      // in place of that, where it is above 0
+    bool scale_by_layer = false;  // and by 1/block number
+    double score_cap = 0;         // soft cap of the scaled scores
+    double ffn_scale = 1;         // of the FFN's inner numbers, before the activation
+    bool ffn_gains = false;       // and learned gains of the same numbers, which start at 1
+    bool logit_gains = false;     // learned, one for each token of the vocabulary, which start at 1
+    double embedding_scale = 1;   // of a token's row
+    double logit_scale = 1;       // of logits, before their cap
+    double logit_cap = 0;         // soft cap
     Patches patches;
     std::vector<std::size_t> windows;  // by block, how many tokens back a token sees, itself included; 0 or none: all
     std::optional<Rope> window_rope;   // of the blocks that have a window, where it is not `rope`
