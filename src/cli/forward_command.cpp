@@ -24,7 +24,7 @@ namespace flyball::cli {
 
 namespace {
 
-constexpr std::string_view where = "cli.forward";
+constexpr std::string_view where_forward = "cli.forward";
 
 struct ForwardFlags {
     std::string model;
@@ -41,9 +41,9 @@ struct ForwardFlags {
 };
 
 void check_flags(const ForwardFlags& flags) {
-    flags.input.check(where);
+    flags.input.check(where_forward);
     const auto refuse = [](std::string_view got, std::string_view expected, std::string_view hint = "") {
-        throw Error(ErrorKind::usage, where, got, expected, hint);
+        throw Error(ErrorKind::usage, where_forward, got, expected, hint);
     };
     if (!flags.what.empty() && flags.save.empty()) {
         refuse("--what without --save", "a file to write it to", "add --save FILE");
@@ -64,18 +64,18 @@ void check_flags(const ForwardFlags& flags) {
 
 void check_head(const ForwardFlags& flags, const model::Architecture& a) {
     if (flags.wants_tokens() && !a.has_head) {
-        throw Error(ErrorKind::usage, where,
+        throw Error(ErrorKind::usage, where_forward,
                     fmt::format("{} for a {} model without a language-model head",
                                 flags.top > 0 ? "--top" : "--per-token", a.family),
                     "a model that predicts tokens", "its hidden states and attention can be saved");
     }
 }
 
-void check_memory(const model::Architecture& a, std::size_t tokens, double needed) {
+void check_forward_memory(const model::Architecture& a, std::size_t tokens, double needed) {
     needed += model::memory_estimate(a, tokens, model::Keep::nothing);
     const double available = available_memory();
     if (needed > available) {
-        throw Error(ErrorKind::resource, where,
+        throw Error(ErrorKind::resource, where_forward,
                     fmt::format("{} tokens, which need about {:.1f} GB", tokens, needed * 1e-9),
                     fmt::format("at most the {:.1f} GB of memory that are free", available * 1e-9),
                     "use a smaller --length, or save less with --what");
@@ -139,8 +139,8 @@ ForwardReport run_strides(const ForwardFlags& flags, const model::Model<float>& 
     return report;
 }
 
-ExitCode finish(const ForwardFlags& flags, const Common& common, const model::Model<float>& model,
-                const ModelInput& given, const model::Recorder& recorder, const ForwardReport& report) {
+ExitCode show_report(const ForwardFlags& flags, const Common& common, const model::Model<float>& model,
+                     const ModelInput& given, const model::Recorder& recorder, const ForwardReport& report) {
     if (!report.finite) {
         warn_not_finite(flags.model, model);
     }
@@ -173,7 +173,7 @@ ExitCode run(const ForwardFlags& flags, const Common& common) {
             flags.what.empty() ? model::usual_recorded(architecture) : model::parse_recorded(flags.what, architecture);
     }
     const bool whole = flags.length == 0 || flags.stride > 0;  // with a stride, --length is that of a window
-    const ModelInput given = read_input(where, flags.input, folder, model, whole ? all_tokens : flags.length);
+    const ModelInput given = read_input(where_forward, flags.input, folder, model, whole ? all_tokens : flags.length);
     const std::size_t tokens = given.tokens();
     const std::size_t longest = flags.length > 0 ? flags.length : architecture.positions;
     const std::size_t window = flags.stride > 0 ? longest : tokens;
@@ -181,9 +181,9 @@ ExitCode run(const ForwardFlags& flags, const Common& common) {
     model::Batch batch(window);
     batch.allow_long = flags.allow_long;
     model::check_length(architecture, batch);
-    check_memory(architecture, std::min(window, tokens),
-                 model::memory_estimate(architecture, tokens, recorded) +
-                     12.0 * static_cast<double>(tokens) * static_cast<double>(flags.top + 1));
+    check_forward_memory(architecture, std::min(window, tokens),
+                         model::memory_estimate(architecture, tokens, recorded) +
+                             12.0 * static_cast<double>(tokens) * static_cast<double>(flags.top + 1));
     catch_interrupts();
     const StopOn stop(&interrupted());
     try {
@@ -191,7 +191,7 @@ ExitCode run(const ForwardFlags& flags, const Common& common) {
         const ForwardReport report = flags.stride > 0
                                          ? run_strides(flags, model, given, {window, flags.stride, flags.allow_long})
                                          : run_once(flags, model, given, recorder);
-        return finish(flags, common, model, given, recorder, report);
+        return show_report(flags, common, model, given, recorder, report);
     } catch (const Stopped&) {
         print_error("flyball: interrupted\n");
         return ExitCode::interrupted;

@@ -35,7 +35,7 @@ void InputFlags::declare(CLI::App& app, const std::string& without) {
     add_option(app, "--ids", ids, "instead of a text: token ids with commas between them, or @FILE").type_name("LIST");
     add_option(app, "--embeddings", embeddings,
                "instead of a text: a safetensors file whose tensor `embeddings` [tokens, channels] is what the first "
-               "block is given")
+               "block is given, or whose `pixel_values` [channels, height, width] are an image")
         .type_name("FILE");
 }
 
@@ -87,7 +87,7 @@ ModelInput read_input(std::string_view where, const InputFlags& flags, const std
                       const model::Model<float>& model, std::size_t most, const std::filesystem::path& otherwise) {
     ModelInput result;
     if (!flags.embeddings.empty()) {
-        result.input = model::read_embeddings(flags.embeddings, model.architecture(), most);
+        result.input = model::read_embeddings(flags.embeddings, model, most);
         return result;
     }
     if (!flags.ids.empty()) {

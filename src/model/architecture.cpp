@@ -37,6 +37,26 @@ const char* name(Activation activation) noexcept {
     return "";
 }
 
+namespace {
+
+template <class Fail>
+void check_patches(const Architecture& a, std::size_t most, const Fail& fail) {
+    const Patches& p = a.patches;
+    const std::size_t longest = std::size_t{1} << 20U;
+    if (p.height > longest || p.width > longest || p.channels > longest || p.patch_height < 1 || p.patch_width < 1 ||
+        p.patch_height > p.height || p.patch_width > p.width || p.numbers() > most) {
+        fail(fmt::format("patches of {} x {} in images of {} x {} pixels of {} numbers", p.patch_height, p.patch_width,
+                         p.height, p.width, p.channels),
+             "patches that fit into the image");
+    }
+    if (a.positions != p.count() + 1 || !a.learned_positions || a.vocab != 0 || a.token_types != 0 || a.has_head ||
+        a.embedding_norm) {
+        fail("patches in a model of tokens", "an encoder of images: a position for each patch and one more, no head");
+    }
+}
+
+}  // namespace
+
 void check(const Architecture& a, const std::string& what) {
     const auto fail = [&what](const std::string& got, const std::string& expected) {
         throw Error(ErrorKind::input, "model.architecture", fmt::format("{} in {}", got, what), expected);
@@ -54,8 +74,12 @@ void check(const Architecture& a, const std::string& what) {
     bounded("kv_heads", a.kv_heads, most);
     bounded("head_dim", a.head_dim, most);
     bounded("ffn_dim", a.ffn_dim, most);
-    bounded("vocab", a.vocab, std::size_t{1} << 30);
     bounded("positions", a.positions, std::size_t{1} << 40);
+    if (a.patches.any()) {
+        check_patches(a, most, fail);
+    } else {
+        bounded("vocab", a.vocab, std::size_t{1} << 30);
+    }
     if (a.heads > most / a.head_dim) {
         fail(fmt::format("{} heads of {}", a.heads, a.head_dim), fmt::format("at most {} channels", most));
     }

@@ -1,6 +1,7 @@
 // What a transformer is, apart from its numbers: sizes, wiring, attention, positions.
 //
-//     x0 = embedding_scale * tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm
+//     x0 = embedding_scale * tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm; or of an image, see
+//     patches.hpp
 //     blocks 1..layers: the equation (src/scheme), whose f is
 //         attention   concat_h weights(cap(scale q_h k_h') + mask) v_h  W_o  q, k turned by rotary positions;
 //                     q, k, v normed where attention_norm says so; weights are softmax unless
@@ -45,6 +46,21 @@ struct Rope {
     double attention_factor = 1;    // yarn: multiplies cos and sin
 };
 
+// An image in place of tokens: its patches, row by row, behind a token of its own (arXiv:2010.11929).
+struct Patches {
+    std::size_t channels = 0;  // of a pixel; 0: tokens are ids
+    std::size_t height = 0;    // of the image, in pixels
+    std::size_t width = 0;
+    std::size_t patch_height = 0;  // what is left at the right and below is not looked at
+    std::size_t patch_width = 0;
+
+    bool any() const { return channels > 0; }
+    std::size_t rows() const { return height / patch_height; }
+    std::size_t columns() const { return width / patch_width; }
+    std::size_t count() const { return rows() * columns(); }
+    std::size_t numbers() const { return channels * patch_height * patch_width; }  // of one patch
+};
+
 struct Architecture {
     std::string family = "flyball";
     std::string equation = "x + dt*f(norm(x)) | norm(x)";
@@ -55,7 +71,7 @@ struct Architecture {
     std::size_t kv_heads = 1;
     std::size_t head_dim = 1;
     std::size_t ffn_dim = 1;
-    std::size_t vocab = 1;
+    std::size_t vocab = 1;        // 0: there are patches
     std::size_t positions = 1;    // the longest sequence
     std::size_t token_types = 0;  // 0: no such embedding
     bool causal = true;
@@ -73,17 +89,18 @@ struct Architecture {
     bool ffn_bias = false;
     bool norm_bias = false;
     bool has_head = true;
-    bool tied = true;                  // the head is the token embedding
-    bool scale_scores = true;          // by 1/sqrt(head_dim), or by its inverse where attention_norm says so
-    double score_factor = 0;           // in place of that, where it is above 0
-    bool scale_by_layer = false;       // and by 1/block number
-    double score_cap = 0;              // soft cap of the scaled scores
-    double ffn_scale = 1;              // of the FFN's inner numbers, before the activation
-    bool ffn_gains = false;            // and learned gains of the same numbers, which start at 1
-    bool logit_gains = false;          // learned, one for each token of the vocabulary, which start at 1
-    double embedding_scale = 1;        // of a token's row
-    double logit_scale = 1;            // of logits, before their cap
-    double logit_cap = 0;              // soft cap
+    bool tied = true;             // the head is the token embedding
+    bool scale_scores = true;     // by 1/sqrt(head_dim), or by its inverse where attention_norm says so
+    double score_factor = 0;      // in place of that, where it is above 0
+    bool scale_by_layer = false;  // and by 1/block number
+    double score_cap = 0;         // soft cap of the scaled scores
+    double ffn_scale = 1;         // of the FFN's inner numbers, before the activation
+    bool ffn_gains = false;       // and learned gains of the same numbers, which start at 1
+    bool logit_gains = false;     // learned, one for each token of the vocabulary, which start at 1
+    double embedding_scale = 1;   // of a token's row
+    double logit_scale = 1;       // of logits, before their cap
+    double logit_cap = 0;         // soft cap
+    Patches patches;
     std::vector<std::size_t> windows;  // by block, how many tokens back a token sees, itself included; 0 or none: all
     std::optional<Rope> window_rope;   // of the blocks that have a window, where it is not `rope`
 

@@ -9,7 +9,8 @@ namespace {
 
 // Parameters of a layout that are stored alike in every family, in the order of the layout; absent ones included.
 std::vector<int> plain_parameters(const Layout& layout) {
-    std::vector<int> all = {layout.tokens, layout.positions, layout.types};
+    std::vector<int> all = {layout.tokens,      layout.positions,      layout.types,
+                            layout.class_token, layout.patches.weight, layout.patches.bias};
     // Instances that have parameters, in the order the code evaluates them: numbers of instances depend on the text.
     const auto add_norms = [&all](std::vector<NormPlace> places) {
         const auto first = [](const NormPlace& place) {

@@ -73,6 +73,29 @@ const Names& bert_names() {
     return names;
 }
 
+const Names& vit_names() {
+    static const Names names = {
+        .prefixes = {"vit."},
+        .tokens = "",
+        .positions = "embeddings.position_embeddings",
+        .types = "",
+        .embedding_norm = "",
+        .block = "encoder.layer.{}.",
+        .qkv = {"attention.attention.query", "attention.attention.key", "attention.attention.value"},
+        .attention_output = "attention.output.dense",
+        .ffn_in = {"intermediate.dense"},
+        .ffn_out = "output.dense",
+        .norms = {"layernorm_before", "layernorm_after"},
+        .readout_norms = {"layernorm"},
+        .patches = "embeddings.patch_embeddings.projection",
+        .class_token = "embeddings.cls_token",
+        .head = "",
+        .in_out = false,
+        .buffers = {"embeddings.mask_token"},
+        .other_heads = {"pooler.", "classifier.", "decoder."}};
+    return names;
+}
+
 }  // namespace
 
 const Names& native_names() {
@@ -88,6 +111,8 @@ const Names& native_names() {
                                 .ffn_out = "ffn.out",
                                 .norms = {},
                                 .readout_norms = {},
+                                .patches = "embed.patches",
+                                .class_token = "embed.class",
                                 .head = "head",
                                 .in_out = false,
                                 .buffers = {},
@@ -99,7 +124,8 @@ const std::vector<Family>& families() {
     static const std::vector<Family> table = [] {
         std::vector<Family> rows = {{"gpt2", "GPT-2", gpt2_names(), read_gpt2},
                                     {"gpt_neox", "GPT-NeoX, Pythia", gpt_neox_names(), read_gpt_neox},
-                                    {"bert", "BERT encoders", bert_names(), read_bert}};
+                                    {"bert", "BERT encoders", bert_names(), read_bert},
+                                    {"vit", "Vision Transformers", vit_names(), read_vit}};
         for (const LlamaRelative& relative : llama_relatives()) {
             rows.push_back({relative.model_type, relative.title, llama_names(relative), read_llama_like});
         }

@@ -32,6 +32,8 @@ struct Names {
     std::array<std::string_view, 3> attention_norms = {"attn.query_norm", "attn.key_norm", "attn.value_norm"};
     std::string_view ffn_gain = "ffn.gain";
     std::string_view logit_gain = "head.gain";
+    std::string_view patches = "";      // of an image
+    std::string_view class_token = "";  // in front of them; a tensor without `.weight`, and so are positions then
     std::string_view head;
     std::string_view other_head = "";  // what the head may be called instead
     bool in_out = false;               // matrices are stored [in, out], otherwise [out, in]
@@ -58,6 +60,7 @@ const std::vector<Family>& families();
 Architecture read_gpt2(const ConfigReader& config, const HasTensor& has);
 Architecture read_gpt_neox(const ConfigReader& config, const HasTensor& has);
 Architecture read_bert(const ConfigReader& config, const HasTensor& has);
+Architecture read_vit(const ConfigReader& config, const HasTensor& has);
 
 // The family a configuration names; throws with the list of those that are supported.
 const Family& family_of(const ConfigReader& config);

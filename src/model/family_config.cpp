@@ -2,6 +2,9 @@
 // follow the configuration classes of transformers 5: a file that leaves a key out relies on them.
 #include <fmt/format.h>
 
+#include <tuple>
+#include <utility>
+
 #include "model/family.hpp"
 #include "model/family_keys.hpp"
 
@@ -13,6 +16,22 @@ namespace {
 std::size_t gpt2_size(const ConfigReader& config, const char* second, const char* first, std::size_t fallback) {
     const std::size_t size = config.size(first, fallback, 1);
     return config.size(second, size, 1);
+}
+
+// A size of an image: one number for a square, or [height, width].
+std::pair<std::size_t, std::size_t> image_size(const ConfigReader& config, const char* key, std::size_t fallback) {
+    const auto found = config.json().find(key);
+    if (found == config.json().end() || !found->is_array()) {
+        const std::size_t size = config.size(key, fallback, 1);
+        return {size, size};
+    }
+    const auto is_size = [](const Json& one) {
+        return one.is_number_unsigned() && one.get<std::uint64_t>() >= 1 && one.get<std::uint64_t>() < 1'000'000;
+    };
+    if (found->size() != 2 || !is_size((*found)[0]) || !is_size((*found)[1])) {
+        config.fail(key, "a whole number, or height and width in a list");
+    }
+    return {(*found)[0].get<std::size_t>(), (*found)[1].get<std::size_t>()};
 }
 
 }  // namespace
@@ -103,6 +122,35 @@ Architecture read_bert(const ConfigReader& config, const HasTensor&) {
     a.norm = "layernorm";
     a.eps = config.number("layer_norm_eps", 1e-12);
     a.qkv_bias = a.output_bias = a.ffn_bias = a.norm_bias = true;
+    a.tied = false;
+    a.has_head = false;
+    return a;
+}
+
+Architecture read_vit(const ConfigReader& config, const HasTensor&) {
+    refuse_general(config);
+    Architecture a;
+    a.family = "vit";
+    a.equation = pre_ln;
+    a.layers = config.size("num_hidden_layers", 12, 1);
+    a.dim = config.size("hidden_size", 768, 1);
+    a.heads = config.size("num_attention_heads", 12, 1);
+    a.kv_heads = a.heads;
+    a.head_dim =
+        config.has("head_dim") ? config.size("head_dim", 1, 1) : divided(config, "hidden_size", a.dim, a.heads);
+    a.ffn_dim = config.size("intermediate_size", 3072, 1);
+    std::tie(a.patches.height, a.patches.width) = image_size(config, "image_size", 224);
+    std::tie(a.patches.patch_height, a.patches.patch_width) = image_size(config, "patch_size", 16);
+    a.patches.channels = config.size("num_channels", 3, 1);
+    a.vocab = 0;
+    a.positions = a.patches.count() + 1;
+    a.learned_positions = true;
+    a.causal = false;
+    a.activation = activation_of(config, "hidden_act", "gelu");
+    a.norm = "layernorm";
+    a.eps = config.number("layer_norm_eps", 1e-12);
+    a.qkv_bias = config.flag("qkv_bias", true);
+    a.output_bias = a.ffn_bias = a.norm_bias = true;
     a.tied = false;
     a.has_head = false;
     return a;

@@ -32,8 +32,9 @@ void forward(Pass<float>& pass, const Input& input, const Taps<float>& taps);
 // What each row is to predict: the id that follows. Rows that are no tokens have none (no_target).
 std::vector<std::int32_t> targets_of(const Input& input);
 
-// The tensor `embeddings` [tokens, dim] or [1, tokens, dim] of a safetensors file, of any floating type; at most `most`
-// of its tokens. Error(input) for another shape, or a number that is not finite.
-Input read_embeddings(const std::filesystem::path& file, const Architecture& architecture, std::size_t most);
+// The tensor `embeddings` [tokens, dim] of a safetensors file, or for a model of images `pixel_values` [channels,
+// height, width], from which patches.hpp makes rows; of any floating type, and with a 1 for the batch in front if need
+// be. At most `most` of the tokens. Error(input) for another shape, or a number that is not finite.
+Input read_embeddings(const std::filesystem::path& file, const Model<float>& model, std::size_t most);
 
 }  // namespace flyball::model

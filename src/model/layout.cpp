@@ -25,8 +25,12 @@ class Builder {
         : a_(architecture), program_(program), names_(names), norm_(scheme::find_normaliser(architecture.norm)) {}
 
     Layout build() {
-        layout_.tokens = add(names_.tokens, ".weight", {a_.vocab, a_.dim}, Role::embedding);
-        if (a_.learned_positions) {
+        if (a_.patches.any()) {
+            patches();
+        } else {
+            layout_.tokens = add(names_.tokens, ".weight", {a_.vocab, a_.dim}, Role::embedding);
+        }
+        if (a_.learned_positions && !a_.patches.any()) {
             layout_.positions = add(names_.positions, ".weight", {a_.positions, a_.dim}, Role::embedding);
         }
         if (a_.token_types > 0) {
@@ -73,6 +77,18 @@ class Builder {
             part.bias = add(name, ".bias", {out}, Role::bias, 0, in_file);
         }
         return part;
+    }
+
+    // Published with a dimension for the batch, and the projection as the convolution it is.
+    void patches() {
+        const Patches& p = a_.patches;
+        layout_.class_token = add(names_.class_token, "", {1, 1, a_.dim}, Role::embedding);
+        layout_.positions = add(names_.positions, "", {1, a_.positions, a_.dim}, Role::embedding);
+        layout_.patches.in = p.numbers();
+        layout_.patches.out = a_.dim;
+        layout_.patches.weight =
+            add(names_.patches, ".weight", {a_.dim, p.channels, p.patch_height, p.patch_width}, Role::embedding);
+        layout_.patches.bias = add(names_.patches, ".bias", {a_.dim}, Role::bias);
     }
 
     // Consecutive parts write consecutive columns.

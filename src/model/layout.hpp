@@ -85,6 +85,8 @@ struct Layout {
     std::vector<ParameterSpec> parameters;
     std::size_t elements = 0;
     int tokens = absent;
+    Linear patches;  // of an image, in place of tokens: [dim, channels, patch height, patch width]
+    int class_token = absent;
     int positions = absent;
     int types = absent;
     NormPlace embedding_norm;

@@ -8,6 +8,11 @@
 namespace flyball::model {
 
 void check_ids(const Architecture& architecture, std::span<const std::int32_t> ids) {
+    if (architecture.patches.any() && !ids.empty()) {
+        throw Error(ErrorKind::input, "model.forward",
+                    fmt::format("token ids for a {} model, whose tokens are patches of an image", architecture.family),
+                    "an image or embeddings");
+    }
     for (const std::int32_t id : ids) {
         if (id < 0 || static_cast<std::size_t>(id) >= architecture.vocab) {
             throw Error(ErrorKind::input, "model.forward", fmt::format("the token id {}", id),

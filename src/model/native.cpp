@@ -27,6 +27,15 @@ void visit_sizes(A& a, const Visitor& visitor) {
     visitor("rope_dims", a.rope.dims);
 }
 
+template <class Visitor, class P>
+void visit_patches(P& patches, const Visitor& visitor) {
+    visitor("channels", patches.channels);
+    visitor("height", patches.height);
+    visitor("width", patches.width);
+    visitor("patch_height", patches.patch_height);
+    visitor("patch_width", patches.patch_width);
+}
+
 template <class Visitor, class A>
 void visit_flags(A& a, const Visitor& visitor) {
     visitor("causal", a.causal);
@@ -172,6 +181,10 @@ Json architecture_json(const Architecture& a) {
     if (a.attention_norm.any()) {
         json["attention_norm"] = attention_norm_json(a.attention_norm);
     }
+    if (a.patches.any()) {
+        Json& patches = json["patches"] = Json::object();
+        visit_patches(a.patches, [&patches](const char* key, std::size_t value) { patches[key] = value; });
+    }
     if (a.rope.scaling != Rope::Scaling::none) {
         json["rope_scaling"] = rope_scaling_json(a.rope);
     }
@@ -188,6 +201,9 @@ Architecture read_native(const ConfigReader& config, const HasTensor&) {
         config.fail("equation", "the equation that wires the blocks");
     }
     visit_sizes(a, [&config](const char* key, std::size_t& value) { value = config.size(key, value); });
+    visit_patches(a.patches, [patches = config.object("patches")](const char* key, std::size_t& value) {
+        value = patches.size(key, value);
+    });
     visit_flags(a, [&config](const char* key, bool& value) { value = config.flag(key, value); });
     visit_numbers(a, [&config](const char* key, double& value) { value = config.number(key, value); });
     a.norm = config.text("norm", a.norm);

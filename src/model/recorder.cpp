@@ -27,9 +27,8 @@ Recorder::Recorder(const Architecture& architecture, std::size_t tokens, const s
 }
 
 void Recorder::keep(Kept& kept, const View& view) const {
-    using What = Recorded::What;
     const std::optional<std::size_t> alone = kept.what.head;
-    if (kept.what.what == What::attention || kept.what.what == What::scores) {  // one head at a time
+    if (kept.what.what == Recorded::What::attention || kept.what.what == Recorded::What::scores) {  // a head at a time
         if (!alone || *alone == view.head) {
             copy(kept, alone ? 0 : view.head, view, 0, view.first_column, view.columns);
         }

@@ -119,7 +119,7 @@ TEST(Forward, SavesScoresAndWhatBranchesAdd) {
     std::filesystem::remove(file);
 }
 
-SafeTensors inside(const std::string& name) {
+SafeTensors torch_inside(const std::string& name) {
     return SafeTensors::open(std::string(flyball::test::source_folder) + "/tests/model/inside/" + name +
                              ".safetensors");
 }
@@ -143,7 +143,7 @@ std::vector<double> torch_losses(const std::string& name) {
 }
 
 TEST(Forward, LossOfEachTokenAndTheLikeliestAreThoseOfTorch) {
-    const SafeTensors expected = inside("gpt2");
+    const SafeTensors expected = torch_inside("gpt2");
     const std::vector<double> losses = torch_losses("gpt2");
     const std::vector<double> top = expected.read<double>("top_ids");
     const std::vector<double> log_p = expected.read<double>("top_log_probability");
@@ -203,6 +203,74 @@ TEST(Forward, TheTableOfTokensFitsEightyColumns) {
     EXPECT_NE(outcome.out.find("\n   next "), std::string::npos) << outcome.out;
 }
 
+// Of a model without a tokenizer the ids stand for the tokens.
+TEST(Forward, TheTableSaysWhatTorchSays) {
+    const SafeTensors expected = torch_inside("gpt2");
+    const std::vector<double> ids = expected.read<double>("ids");
+    const std::vector<double> top = expected.read<double>("top_ids");
+    const std::vector<double> log_p = expected.read<double>("top_log_probability");
+    const std::vector<double> losses = torch_losses("gpt2");
+    const Outcome outcome = run_program("forward '" + golden("gpt2") + "' --top 2 --ids " + ids_of("gpt2"));
+    std::istringstream lines(outcome.out);
+    std::string line;
+    std::getline(lines, line);
+    const auto expected_behind = [&](std::size_t row) {
+        std::string text;
+        for (const std::size_t k : {row * 5, row * 5 + 1}) {
+            char one[40];
+            std::snprintf(one, sizeof one, "  %.0f %.1f%%", top[k], 100 * std::exp(log_p[k]));
+            text += one;
+        }
+        return text;
+    };
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        ASSERT_TRUE(std::getline(lines, line));
+        char start[60];
+        std::snprintf(start, sizeof start, i == 0 ? "%7zu  %-16.0f         -" : "%7zu  %-16.0f  %8.4f", i, ids[i],
+                      losses[i]);
+        EXPECT_EQ(line.rfind(start, 0), 0U) << line;
+        EXPECT_TRUE(i == 0 || line.ends_with(expected_behind(i - 1))) << line;
+    }
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_TRUE(line.starts_with("   next ") && line.ends_with(expected_behind(ids.size() - 1))) << line;
+    double loss = 0;
+    for (std::size_t i = 1; i < losses.size(); ++i) {
+        loss += losses[i] / static_cast<double>(losses.size() - 1);
+    }
+    char perplexity[40];
+    std::snprintf(perplexity, sizeof perplexity, "perplexity %.2f", std::exp(loss));
+    EXPECT_NE(outcome.out.find(perplexity), std::string::npos) << outcome.out;
+}
+
+// An image by its pixels; torch's hidden states and attention.
+TEST(Forward, AVisionTransformerReadsPixels) {
+    const std::string folder = std::string(flyball::test::source_folder) + "/tests/model/vit/vit";
+    const std::string file = temporary("vit.safetensors");
+    const Outcome outcome = run_program("forward '" + folder + "' --json --embeddings '" + folder +
+                                        "/expected.safetensors' --save '" + file + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json json = parse_json(outcome.out, "out");
+    EXPECT_EQ(json.at("tokens"), 16);
+    EXPECT_EQ(json.at("model").at("family"), "vit");
+    EXPECT_TRUE(json.at("loss").is_null());
+    const SafeTensors expected = SafeTensors::open(folder + "/expected.safetensors");
+    const SafeTensors saved = SafeTensors::open(file);
+    EXPECT_EQ(saved.names(),
+              (std::vector<std::string>{"attention.0", "attention.1", "hidden.0", "hidden.1", "hidden.2"}));
+    for (const std::string& tensor : saved.names()) {
+        const std::vector<float> a = saved.read<float>(tensor);
+        const std::vector<float> b = expected.read<float>(tensor);
+        ASSERT_EQ(saved.info(tensor).shape, expected.info(tensor).shape);
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            ASSERT_NEAR(a[i], b[i], 1e-4) << tensor << " " << i;
+        }
+    }
+    std::filesystem::remove(file);
+    const Outcome ids = run_program("forward '" + folder + "' --ids 1,2,3");
+    EXPECT_EQ(ids.exit, 2);
+    EXPECT_NE(ids.err.find("whose tokens are patches of an image"), std::string::npos) << ids.err;
+}
+
 TEST(Forward, SavesTheTextOfEachToken) {
     const std::string file = temporary("texts.safetensors");
     const Outcome outcome =
@@ -225,7 +293,7 @@ TEST(Forward, SavesTheTextOfEachToken) {
 TEST(Forward, ABookIsScoredByStrides) {
     for (const auto& [name, length, stride] :
          std::vector<std::tuple<std::string, int, int>>{{"gpt2", 32, 16}, {"gpt2", 20, 20}, {"llama-gqa", 100, 30}}) {
-        const SafeTensors expected = inside(name);
+        const SafeTensors expected = torch_inside(name);
         const std::vector<double> losses =
             expected.read<double>("losses." + std::to_string(length) + "." + std::to_string(stride));
         std::string text;
@@ -267,7 +335,7 @@ TEST(Forward, ABookIsScoredByStrides) {
 
 // A rotary model beyond its 64 positions is what torch makes of it, with and without windows.
 TEST(Forward, AllowLongGoesBeyondRotaryPositions) {
-    const SafeTensors expected = inside("llama-gqa");
+    const SafeTensors expected = torch_inside("llama-gqa");
     std::string text;
     for (const double id : expected.read<double>("text")) {
         text += std::to_string(static_cast<int>(id)) + ",";

@@ -122,7 +122,8 @@ class EmbeddingsFile : public testing::Test {
   protected:
     ~EmbeddingsFile() override { std::filesystem::remove(file_); }
     Input read(std::size_t most = 100) const {
-        return read_embeddings(file_, tiny_architecture("x + dt*f(norm(x)) | norm(x)"), most);
+        static const Model<float> model = tiny_model<float>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 1);
+        return read_embeddings(file_, model, most);
     }
     void write(const std::string& name, const std::vector<std::size_t>& shape, const std::vector<float>& values) const {
         write_safetensors(file_, std::vector{tensor(name, shape, values)});
@@ -154,7 +155,7 @@ TEST_F(EmbeddingsFile, ThatMakesNoSenseIsRefused) {
     EXPECT_ERROR(read(), "no tensor 'embeddings'");
     write("embeddings", {4, 6}, std::vector<float>(24));
     EXPECT_ERROR(read(), "embeddings of shape [4, 6]");
-    EXPECT_ERROR(read(), "of shape [tokens, 8], the channels of this model");
+    EXPECT_ERROR(read(), "[tokens, 8], the channels of this model");
     write("embeddings", {3, 1, 8}, std::vector<float>(24));
     EXPECT_ERROR(read(), "embeddings of shape [3, 1, 8]");
     write("embeddings", {0, 8}, {});
@@ -162,11 +163,11 @@ TEST_F(EmbeddingsFile, ThatMakesNoSenseIsRefused) {
     std::vector<float> values(24);
     values[17] = NAN;
     write("embeddings", {3, 8}, values);
-    EXPECT_ERROR(read(), "nan in row 2, channel 1 of the embeddings");
+    EXPECT_ERROR(read(), "nan in row 2, column 1 of embeddings");
     EXPECT_NO_THROW(read(2)) << "what is cut off is not looked at";
     values[17] = -INFINITY;
     write("embeddings", {3, 8}, values);
-    EXPECT_ERROR(read(), "-inf in row 2, channel 1");
+    EXPECT_ERROR(read(), "-inf in row 2, column 1");
     const std::vector<std::int64_t> whole(24);
     write_safetensors(file_, std::vector{tensor("embeddings", {3, 8}, whole)});
     EXPECT_ERROR(read(), "embeddings of type I64");
