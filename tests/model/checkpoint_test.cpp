@@ -102,7 +102,7 @@ TEST(Checkpoint, UnknownFamiliesAreNamedWithTheKnownOnes) {
     expect_refused(checkpoint, "the model family 'mamba'");
     expect_refused(
         checkpoint,
-        "one of gpt2, gpt_neox, bert, llama, mistral, qwen2, qwen3, granite, olmo2, olmo3, gemma2, gemma3_text, "
+        "one of gpt2, gpt_neox, bert, vit, llama, mistral, qwen2, qwen3, granite, olmo2, olmo3, gemma2, gemma3_text, "
         "gemma3, flyball");
     checkpoint.config.erase("model_type");
     expect_refused(checkpoint, "no model_type");
