@@ -84,7 +84,8 @@ bool was_given(const CLI::App& app, const std::string& name) {
 record::Identity identity_of(const std::vector<ConfigEntry>& configuration) {
     record::Identity identity = record::program_identity();
     for (const ConfigEntry& entry : configuration) {
-        identity.emplace_back(entry.key, fmt::format("{}", fmt::join(entry.values, " ")));
+        identity.emplace_back(entry.key.substr(entry.key.find('.') + 1),  // without the command's name
+                              fmt::format("{}", fmt::join(entry.values, " ")));
     }
     return identity;
 }

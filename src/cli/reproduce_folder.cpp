@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/flags.hpp"
 #include "cli/reproduce_output.hpp"
 #include "core/csv.hpp"
 #include "core/error.hpp"
@@ -13,19 +14,6 @@ namespace flyball::cli {
 
 using claims::Claim;
 using claims::Judged;
-
-namespace {
-
-record::Identity identity_of(const std::vector<ConfigEntry>& configuration) {
-    record::Identity identity = record::program_identity();
-    for (const ConfigEntry& entry : configuration) {
-        identity.emplace_back(entry.key.substr(entry.key.find('.') + 1),
-                              fmt::format("{}", fmt::join(entry.values, " ")));
-    }
-    return identity;
-}
-
-}  // namespace
 
 ReproduceFolder::ReproduceFolder(std::filesystem::path path, record::FolderUse use,
                                  const std::vector<ConfigEntry>& configuration, std::string resume_command)
