@@ -250,7 +250,7 @@ TEST(Sample, AnInterruptEndsItWithWhatWasWritten) {
     const Folder folder(letters());
     folder.without({"bos_token_id", "eos_token_id"});  // a text that never ends by itself
     const Outcome outcome = run_program("sample " + folder.name() + " --ids 5 --tokens 1000000000 --json",
-                                        "exec timeout --preserve-status -s INT 2");
+                                        "exec timeout --foreground --preserve-status -s INT 2");
     EXPECT_EQ(outcome.exit, 130);
     EXPECT_NE(outcome.err.find("flyball: interrupted\n"), std::string::npos) << outcome.err;
     const Json json = parse_json(outcome.out, "out");
