@@ -1,10 +1,10 @@
 #include "model/stream_bound.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <cmath>
+#include <limits>
 
 #include "core/unreachable.hpp"
-#include "model/block_code.hpp"
 
 namespace flyball::model {
 
@@ -12,49 +12,27 @@ namespace {
 
 using scheme::Instruction;
 
-// |value| <= share * |x on entry| + a constant; or nothing of the kind.
+// |value| <= sum of shares * |stream on entry| + a constant.
 struct Reach {
-    double share = 0;
-    bool has_constant = true;
+    std::vector<double> shares;  // by stream
+    double constant = 0;
 };
 
-StreamBound block_bound(const BlockCode& block) {
-    std::vector<Reach> reach(static_cast<std::size_t>(block.code.registers));
-    const auto at = [&](int reg) -> Reach& { return reach[static_cast<std::size_t>(reg)]; };
-    for (std::size_t i = 0; i < block.code.streams_in.size(); ++i) {
-        // Of another stream nothing is known here.
-        at(block.code.streams_in[i]) = i == 0 ? Reach{1, true} : Reach{0, false};
-    }
-    for (const Instruction& instruction : block.code.instructions) {
-        Reach result;
-        switch (instruction.kind) {
-            case Instruction::Kind::apply:
-                break;  // a norm, tanh or erf: as long as its gains allow
-            case Instruction::Kind::call:
-                result.has_constant = false;
-                break;
-            case Instruction::Kind::combine:
-                for (const scheme::Term& term : instruction.terms) {
-                    const double factor = block.largest[static_cast<std::size_t>(term.coefficient)];
-                    if (term.source == scheme::ones_register || factor == 0) {
-                        continue;
-                    }
-                    result.share += factor * at(term.source).share;
-                    result.has_constant = result.has_constant && at(term.source).has_constant;
-                }
-                break;
-        }
-        at(instruction.out) = result;
-    }
-    const Reach x = at(block.code.streams_out[0]);
+StreamBound block_bound(const StreamReach& reach) {
     constexpr double rounding = 1e-6;  // of coefficients that were stored as floats
-    if (!x.has_constant) {
+    for (std::size_t other = 1; other < reach.shares.size(); ++other) {
+        if (reach.shares[0][other] > rounding) {
+            return StreamBound::none;  // of another stream nothing is known here
+        }
+    }
+    const double share = reach.shares[0][0];
+    if (!std::isfinite(reach.constants[0])) {
         return StreamBound::none;
     }
-    if (x.share > 1 + rounding) {
+    if (share > 1 + rounding) {
         return StreamBound::exponential;
     }
-    return x.share > 1 - rounding ? StreamBound::linear : StreamBound::bounded;
+    return share > 1 - rounding ? StreamBound::linear : StreamBound::bounded;
 }
 
 }  // namespace
@@ -73,10 +51,56 @@ const char* name(StreamBound bound) noexcept {
     unreachable();
 }
 
+StreamReach stream_reach(const BlockCode& block) {
+    const std::size_t streams = block.code.streams_in.size();
+    std::vector<Reach> reach(static_cast<std::size_t>(block.code.registers), {std::vector<double>(streams, 0.0), 0});
+    const auto at = [&](int reg) -> Reach& { return reach[static_cast<std::size_t>(reg)]; };
+    for (std::size_t i = 0; i < streams; ++i) {
+        at(block.code.streams_in[i]).shares[i] = 1;
+    }
+    if (block.code.embedding >= 0) {
+        at(block.code.embedding).constant = 1;
+    }
+    for (const Instruction& instruction : block.code.instructions) {
+        Reach result{std::vector<double>(streams, 0.0), 0};
+        switch (instruction.kind) {
+            case Instruction::Kind::apply:
+                result.constant = 1;  // a norm, tanh or erf: as long as its gains allow
+                break;
+            case Instruction::Kind::call:
+                result.constant = std::numeric_limits<double>::infinity();
+                break;
+            case Instruction::Kind::combine:
+                for (const scheme::Term& term : instruction.terms) {
+                    const double factor = block.largest[static_cast<std::size_t>(term.coefficient)];
+                    if (factor == 0) {
+                        continue;
+                    }
+                    if (term.source == scheme::ones_register) {
+                        result.constant += factor;
+                        continue;
+                    }
+                    for (std::size_t i = 0; i < streams; ++i) {
+                        result.shares[i] += factor * at(term.source).shares[i];
+                    }
+                    result.constant += factor * at(term.source).constant;
+                }
+                break;
+        }
+        at(instruction.out) = std::move(result);
+    }
+    StreamReach result;
+    for (const int out : block.code.streams_out) {
+        result.shares.push_back(at(out).shares);
+        result.constants.push_back(at(out).constant);
+    }
+    return result;
+}
+
 StreamBound stream_bound(const Model<float>& model, std::size_t tokens) {
     StreamBound weakest = StreamBound::bounded;
     for (std::size_t l = 0; l < model.architecture().layers; ++l) {
-        weakest = std::max(weakest, block_bound(block_code(model, l, tokens)));
+        weakest = std::max(weakest, block_bound(stream_reach(block_code(model, l, tokens))));
     }
     return weakest;
 }

@@ -11,13 +11,23 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
+#include "model/block_code.hpp"
 #include "model/model.hpp"
 
 namespace flyball::model {
 
 enum class StreamBound { bounded, linear, exponential, none };
 const char* name(StreamBound bound) noexcept;
+
+// |stream s after the block| <= sum_r shares[s][r] * |stream r before it| + constants[s], whatever the weights are; the
+// constant is infinite where a sub-layer's output gets there without a norm. A norm counts as 1.
+struct StreamReach {
+    std::vector<std::vector<double>> shares;  // [streams][streams]
+    std::vector<double> constants;
+};
+StreamReach stream_reach(const BlockCode& block);
 
 // `tokens` is the n of the equation.
 StreamBound stream_bound(const Model<float>& model, std::size_t tokens);

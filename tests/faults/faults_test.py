@@ -234,7 +234,8 @@ def scenarios(place):
     inspect = folder("inspect", "inspect", [str(place / "model"), "--ids", "1,2,3,4,5,6,7,8", "--length", "4", "--drop", "--lens"])
     grown = place / "grown"
     lines = Scenario("lines", [str(grown / "m.jsonl"), "6"], grown, before=grown.mkdir, program=LINES)
-    return [simulate, force, reproduce, forward, theory, train, two, limits, inspect, lines]
+    check = folder("check", "check", ["pre-ln", "--depth", "4", "--steps", "10"])
+    return [simulate, force, reproduce, forward, theory, train, two, limits, inspect, check, lines]
 
 
 # How many points of each kind ./test looks at.

@@ -121,8 +121,8 @@ KNOWN = [
     ("influence-is-halved", "src/measure/moments.cpp", "apart / 2};", "apart / 4};"),
     # What an equation promises.
     ("sub-layers-are-bounded", "src/model/stream_bound.cpp",
-     "                result.has_constant = false;\n", ""),
-    ("second-streams-are-bounded", "src/model/stream_bound.cpp", "Reach{0, false};", "Reach{0, true};"),
+     "result.constant = std::numeric_limits<double>::infinity();", "result.constant = 1;"),
+    ("second-streams-are-bounded", "src/model/stream_bound.cpp", "reach.shares[0][other] > rounding", "reach.shares[0][other] > 2"),
     ("bound-by-mean-coefficients", "src/model/stream_bound.cpp",
      "block.largest[static_cast<std::size_t>(term.coefficient)]",
      "block.coefficients[static_cast<std::size_t>(term.coefficient)]"),

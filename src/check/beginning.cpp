@@ -1,0 +1,158 @@
+#include "check/beginning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/parallel.hpp"
+#include "model/block_watch.hpp"
+#include "model/pass.hpp"
+#include "train/batches.hpp"
+#include "train/initial.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+constexpr std::array<std::size_t, 6> depths = {4, 8, 16, 32, 64, 96};
+constexpr std::size_t most_measured_tokens = 512;  // of a sequence: attention's cost grows with its square
+constexpr std::size_t measured_rows = 128;
+constexpr double least_cosine = 1e-3;  // of a turn by a right angle or more, after which nothing is left
+
+// Shapes of curves that multiply by less than this cannot be told apart.
+constexpr double told_apart = 4;
+
+struct MeasuredDepth {
+    DepthCurve curve;
+    std::string bound;
+};
+
+train::Settings stand_in(const scheme::Scheme& scheme, const Settings& settings, std::size_t depth,
+                         std::size_t tokens) {
+    train::Settings sizes;
+    sizes.layers = depth;
+    sizes.dim = Settings::measured_width;
+    sizes.heads = Settings::measured_heads;
+    sizes.context = tokens;
+    sizes.norm = settings.norm;
+    sizes.dt = settings.dt;
+    sizes.init = init_for_width(scheme, settings);
+    sizes.seed = settings.seed;
+    return sizes;
+}
+
+MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus,
+                             std::size_t depth, bool with_bound) {
+    const std::size_t tokens = std::min(settings.tokens, most_measured_tokens);
+    const std::size_t sequences = std::max<std::size_t>(2, measured_rows / tokens);
+    const train::Initial initial =
+        train::initial_model(stand_in(scheme, settings, depth, tokens), scheme, corpus.vocab);
+
+    const model::Batch batch(sequences, tokens);
+    std::vector<std::int32_t> ids;
+    std::vector<std::int32_t> targets;
+    train::Batches(corpus.train, tokens, sequences, settings.seed).fill(1, 0, ids, targets);
+    model::BlockWatch watch(initial.model, batch, 1);
+    model::Pass<float> pass(initial.model, batch, model::Keep::inputs);
+    pass.forward(ids, watch.taps());
+    model::Parameters<float> gradients(initial.model.layout());
+    MeasuredDepth result;
+    DepthCurve& curve = result.curve;
+    curve.depth = depth;
+    curve.loss = pass.loss_and_backward(targets, gradients, 1, watch.taps());
+    const double root = std::sqrt(static_cast<double>(Settings::measured_width));
+    curve.stream.push_back(watch.embedding().moments.norm / root);
+    curve.gradient.push_back(watch.embedding().gradient);
+    curve.memory.push_back(1);
+    for (const model::BlockMeasures& block : watch.blocks()) {
+        curve.stream.push_back(block.moments.norm / root);
+        curve.gradient.push_back(block.gradient);
+        curve.memory.push_back(curve.memory.back() * std::max(std::cos(block.angle), least_cosine));
+    }
+    const auto is_finite = [](double value) { return std::isfinite(value); };
+    curve.finite = std::isfinite(curve.loss) && std::all_of(curve.stream.begin(), curve.stream.end(), is_finite) &&
+                   std::all_of(curve.gradient.begin(), curve.gradient.end(), is_finite) &&
+                   std::all_of(curve.memory.begin(), curve.memory.end(), is_finite);
+    if (with_bound) {
+        result.bound = bound_class(initial.model, settings.tokens);
+    }
+    return result;
+}
+
+}  // namespace
+
+bool DepthLaw::is_exponential() const {
+    return growth.kind == measure::GrowthClass::exponential && factor > told_apart;
+}
+
+DepthLaw law_of(const std::vector<double>& values) {
+    DepthLaw law;
+    std::vector<double> upright = values;
+    law.falls = !values.empty() && values.back() < values.front();
+    if (law.falls) {
+        for (double& value : upright) {
+            value = 1 / value;
+        }
+    }
+    law.growth = measure::growth(upright);
+    law.factor = upright.empty() ? 1 : upright.back() / upright.front();
+    return law;
+}
+
+bool Beginning::finite() const {
+    return own.finite &&
+           std::all_of(curves.begin(), curves.end(), [](const DepthCurve& curve) { return curve.finite; });
+}
+
+Beginning beginning(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus) {
+    // The deepest first: it takes as long as all others together.
+    std::vector<std::size_t> wanted(depths.rbegin(), depths.rend());
+    if (std::find(wanted.begin(), wanted.end(), settings.depth) == wanted.end()) {
+        wanted.push_back(settings.depth);
+    }
+    const std::size_t deepest = *std::max_element(wanted.begin(), wanted.end());
+    std::vector<MeasuredDepth> found(wanted.size());
+    parallel_slots(wanted.size(), wanted.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            found[i] = measured_depth(scheme, settings, corpus, wanted[i], wanted[i] == deepest);
+        }
+    });
+    Beginning result;
+    for (MeasuredDepth& one : found) {
+        if (one.curve.depth == settings.depth) {
+            result.own = one.curve;
+        }
+        if (one.curve.depth == deepest) {
+            result.bound = one.bound;
+        }
+        result.curves.push_back(std::move(one.curve));
+    }
+    std::sort(result.curves.begin(), result.curves.end(),
+              [](const DepthCurve& a, const DepthCurve& b) { return a.depth < b.depth; });
+    const DepthCurve& last = result.curves.back();
+    result.stream = law_of({last.stream.begin() + 1, last.stream.end()});
+    result.memory = law_of({last.memory.begin() + 1, last.memory.end()});
+    result.gradient = law_of({last.gradient.rbegin(), last.gradient.rend() - 1});
+    return result;
+}
+
+scheme::Program trained_program(const scheme::Scheme& scheme, const Settings& settings) {
+    return scheme::Program::parse(train::architecture_of(stand_in(scheme, settings, 2, 2), scheme, 2).equation);
+}
+
+void check_start(const std::vector<scheme::Scheme>& blocks, const Settings& settings) {
+    for (const scheme::Scheme& block : blocks) {
+        train::check_start(stand_in(block, settings, settings.depth, 2), block, 2);
+    }
+}
+
+train::Corpus check_corpus(const Settings& settings) {
+    train::CorpusSettings wanted;
+    wanted.data = "synthetic";
+    wanted.context = std::min(settings.tokens, most_measured_tokens);
+    wanted.tokens = std::size_t{1} << 16U;
+    wanted.seed = settings.seed;
+    return train::load_corpus(wanted);
+}
+
+}  // namespace flyball::check

@@ -1,0 +1,73 @@
+// What a fresh model does with its depth, before any training: does the stream grow, do gradients survive the way back?
+//
+//     sigma_l     root mean square of the stream x after block l, over all rows; l = 0 is the embedding
+//     g_l         length of the gradient of the loss with respect to it
+//     m_l         cos(a_1) cos(a_2) .. cos(a_l), where a_k is the angle by which block k turns x (mean over rows): what
+//     is
+//                 left of x_0's direction when turns have nothing to do with each other
+//
+// A pass forward and back through stand-ins of 4 to 96 blocks (and of the user's depth) with fresh weights. Growth is
+// that of sigma_1 .. sigma_L in the deepest one, from below: sigma_0 is the scale of the embedding, which is a choice
+// of its own. The gradient's ratio is g_1/g_L; along an exponential it multiplies with every block.
+#pragma once
+
+#include <vector>
+
+#include "check/settings.hpp"
+#include "measure/growth.hpp"
+#include "model/model.hpp"
+#include "scheme/catalogue.hpp"
+#include "train/corpus.hpp"
+
+namespace flyball::check {
+
+struct DepthCurve {
+    std::size_t depth = 0;
+    std::vector<double> stream;    // [depth + 1]
+    std::vector<double> gradient;  // [depth + 1]
+    std::vector<double> memory;    // [depth + 1]: product of the cosines of all turns so far
+    bool finite = true;            // every number of these, and the loss
+    double loss = 0;
+
+    double stream_factor() const { return stream.back() / stream[1]; }
+    double gradient_ratio() const { return gradient[1] / gradient.back(); }
+};
+
+// The law of a curve together with how often it multiplies; `falls`: of 1/value.
+struct DepthLaw {
+    measure::Growth growth;
+    bool falls = false;
+    double factor = 1;  // last over first, or first over last where it falls
+
+    // Exponential by its shape, and by more than shapes can be told apart.
+    bool is_exponential() const;
+};
+DepthLaw law_of(const std::vector<double>& values);
+
+struct Beginning {
+    std::vector<DepthCurve> curves;  // from shallow to deep
+    DepthCurve own;                  // of the user's depth
+    DepthLaw stream;                 // of the deepest curve
+    DepthLaw gradient;               // of the deepest curve, from its last block to its first
+    DepthLaw memory;                 // of the deepest curve
+    std::string bound;               // stream_bound_of the deepest: bounded, linear, quadratic, exponential or none
+
+    bool finite() const;
+};
+
+Beginning beginning(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus);
+
+// The law of the largest |x_l| that any weights can give, gains of norms being what they are at the start; "none" where
+// there is no such bound. Of a model with many blocks.
+std::string bound_class(const model::Model<float>& model, std::size_t tokens);
+
+// The equation as a model is trained with it: learned parameters are learned where the source has them so.
+scheme::Program trained_program(const scheme::Scheme& scheme, const Settings& settings);
+
+// Throws Error(usage) where the start that `settings.init` describes cannot be made for one of the blocks.
+void check_start(const std::vector<scheme::Scheme>& blocks, const Settings& settings);
+
+// Text to measure on: of the built-in language.
+train::Corpus check_corpus(const Settings& settings);
+
+}  // namespace flyball::check

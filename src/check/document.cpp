@@ -1,0 +1,188 @@
+#include "check/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace flyball::check {
+
+namespace {
+
+Json curve_json(const DepthCurve& curve) {
+    Json json = Json::object();
+    json["depth"] = curve.depth;
+    json["stream"] = curve.stream;
+    json["gradient"] = curve.gradient;
+    json["memory"] = curve.memory;
+    return json;
+}
+
+Json run_json(const ShortRun& run) {
+    Json json = Json::object();
+    json["scheme"] = run.scheme;
+    json["depth"] = run.depth;
+    json["outcome"] = train::name(run.outcome);
+    json["steps"] = run.losses.size();
+    json["first"] = run.first;
+    json["last"] = run.last;
+    return json;
+}
+
+Json block_json(const BlockReport& block, const PreflightReport& report) {
+    Json json = Json::object();
+    json["scheme"] = block.block.scheme.name;
+    json["equation"] = block.block.scheme.program.text();
+    json["verdict"] = name(block.verdict);
+    json["growth"] = block.growth();
+    json["bound"] = block.beginning.bound;
+    json["suggested_dt"] = block.suggested_dt ? Json(*block.suggested_dt) : Json(nullptr);
+    json["findings"] = Json::array();
+    for (const Finding& finding : block.findings) {
+        json["findings"].push_back(to_json(finding));
+    }
+    Json sizes = Json::object();
+    for (const SettingField& field : setting_fields()) {
+        if (const auto text = field.text(block.block.settings)) {
+            sizes[field.key] = *text;
+        }
+    }
+    json["settings"] = std::move(sizes);
+    json["dynamics"] = block.motion.document();
+    json["beginning"] = Json::array();
+    for (const DepthCurve& curve : block.beginning.curves) {
+        json["beginning"].push_back(curve_json(curve));
+    }
+    json["training"] = Json::array();
+    for (const ShortRun& run : block.runs) {
+        json["training"].push_back(run_json(run));
+    }
+    json["yardsticks"] = Json::array();
+    for (const BlockReport& yardstick : report.yardsticks) {
+        for (const ShortRun& run : yardstick.runs) {
+            json["yardsticks"].push_back(run_json(run));
+        }
+    }
+    json["advice"] = advice(block, report);
+    return json;
+}
+
+// "grows like the root of depth, from 1.2 to 6.9 over 24 blocks"
+std::string stream_words(const BlockReport& block) {
+    const DepthCurve& own = block.beginning.own;
+    if (!block.beginning.finite()) {
+        return "is not finite";
+    }
+    const std::string growth = block.growth();
+    const std::string shape = growth == "bounded"            ? "stays of one size"
+                              : growth == "sqrt"             ? "grows like the root of depth"
+                              : growth == "linear"           ? "grows in proportion to depth"
+                              : block.beginning.stream.falls ? "shrinks exponentially"
+                                                             : "grows exponentially";
+    return fmt::format("{} (root mean square {:.2g} after the first and {:.2g} after the last of {} blocks)", shape,
+                       own.stream[1], own.stream.back(), own.depth);
+}
+
+std::string gradient_words(const BlockReport& block) {
+    const double ratio = block.beginning.own.gradient_ratio();
+    return std::isfinite(ratio) ? fmt::format("the gradient at its first block is {:.2g} times that at its last", ratio)
+                                : std::string("its gradients are not finite");
+}
+
+const Finding* gravest(const BlockReport& block) {
+    return block.findings.empty() ? nullptr : &block.findings.front();
+}
+
+std::string run_words(const ShortRun& run) {
+    return run.failed() ? fmt::format("fails ({})", train::name(run.outcome)) : fmt::format("{:.2f}", run.last);
+}
+
+// What to do about the gravest finding.
+std::string remedy(const BlockReport& block) {
+    const Finding* finding = gravest(block);
+    const std::string step =
+        block.suggested_dt
+            ? fmt::format(" A residual step of dt = {:.2g} would keep it in bounds.", *block.suggested_dt)
+            : "";
+    if (finding == nullptr || finding->severity == Severity::note) {
+        const bool smaller = block.suggested_dt && *block.suggested_dt < 0.5 * block.block.settings.dt;
+        return "Nothing here speaks against a larger run." +
+               (smaller ? fmt::format(" If the stream should stay near unit size, dt = {:.2g} does it.",
+                                      *block.suggested_dt)
+                        : std::string());
+    }
+    switch (finding->severity) {
+        case Severity::malformed:
+            return "Correct the text before anything else: it does not say what it was written for.";
+        case Severity::unstable:
+            return "Do not train it at this size as it is." + step +
+                   " Otherwise norm what a branch adds, or start its matrices smaller.";
+        case Severity::caution:
+            return "It can be tried; look at what is said above first, and at the loss of the first steps.";
+        case Severity::note:
+            break;
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string advice(const BlockReport& block, const PreflightReport& report) {
+    const BlockReport& peri = report.yardsticks.back();
+    std::string text =
+        fmt::format("Beside Peri-LN your block {}, where Peri-LN's stream {}; {}, where Peri-LN has {:.2g}.",
+                    "has a stream that " + stream_words(block), stream_words(peri), gradient_words(block),
+                    peri.beginning.own.gradient_ratio());
+    if (!block.runs.empty()) {
+        const ShortRun& run = block.runs.back();
+        text += fmt::format(" After {} steps at {} blocks its loss is {}, from {:.2f} ({}).",
+                            peri.runs.back().losses.size(), run.depth, run_words(run), run.first,
+                            fmt::format("{} {}, {} {}", report.yardsticks[0].block.scheme.name,
+                                        run_words(report.yardsticks[0].runs.back()), peri.block.scheme.name,
+                                        run_words(peri.runs.back())));
+    }
+    if (const Finding* worst = gravest(block); worst != nullptr && worst->severity != Severity::note) {
+        text += " " + worst->message;
+    }
+    return text + " " + remedy(block);
+}
+
+std::string difference(const BlockReport& a, const BlockReport& b) {
+    const std::string first = a.block.scheme.name;
+    const std::string second = b.block.scheme.name;
+    std::string text = fmt::format("{} is {}, {} is {}.", first, name(a.verdict), second, name(b.verdict));
+    text += fmt::format(" At the start the stream of {} {}; that of {} {}.", first, stream_words(a), second,
+                        stream_words(b));
+    text += fmt::format(" In {} {}; in {} {}.", first, gradient_words(a), second, gradient_words(b));
+    text +=
+        a.beginning.bound == b.beginning.bound
+            ? fmt::format(" Whatever the weights become, both streams have the same kind of bound: {}.",
+                          a.beginning.bound)
+            : fmt::format(" Whatever the weights become, the stream of {} is bounded as \"{}\", that of {} as \"{}\".",
+                          first, a.beginning.bound, second, b.beginning.bound);
+    if (a.motion.problem.empty() && b.motion.problem.empty() && a.motion.initial_velocity > 0) {
+        text += fmt::format(" As particles, {} turns tokens {:.2g} times as fast as {} at the start.", second,
+                            b.motion.initial_velocity / a.motion.initial_velocity, first);
+    }
+    const ShortRun& run_a = a.runs.back();
+    const ShortRun& run_b = b.runs.back();
+    text += fmt::format(" After {} steps at {} blocks the losses are {} and {}.",
+                        std::max(run_a.losses.size(), run_b.losses.size()), run_a.depth, run_words(run_a),
+                        run_words(run_b));
+    return text;
+}
+
+Json document(const PreflightReport& report) {
+    if (report.blocks.size() == 1) {
+        return block_json(report.blocks.front(), report);
+    }
+    Json json = Json::object();
+    json["checks"] = Json::array();
+    for (const BlockReport& block : report.blocks) {
+        json["checks"].push_back(block_json(block, report));
+    }
+    json["difference"] = difference(report.blocks[0], report.blocks[1]);
+    return json;
+}
+
+}  // namespace flyball::check

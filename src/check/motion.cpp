@@ -1,0 +1,95 @@
+#include "check/motion.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/unreachable.hpp"
+#include "scheme/limit.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+constexpr double weak = 4;  // s from which a block counts as slow to begin
+
+std::string law_text(const theory::Law& law) {
+    const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.3g}", *value) : "?"; };
+    switch (law.kind) {
+        case theory::LawKind::exponential:
+            return fmt::format("exponentially, as exp(-{} t)", number(law.rate));
+        case theory::LawKind::stretched:
+            return fmt::format("as a stretched exponential, exp(-{} t^{})", number(law.rate), number(law.p));
+        case theory::LawKind::power:
+            return fmt::format("as a power of depth, t^{}", number(law.exponent));
+        case theory::LawKind::frozen:
+            return fmt::format("not at all: the tokens stop at a cosine of {}", number(law.limit));
+        case theory::LawKind::extinct:
+            return fmt::format("never: a stream reaches zero at t = {}", number(law.time));
+        case theory::LawKind::other:
+            return "by none of the known laws";
+    }
+    unreachable();
+}
+
+}  // namespace
+
+Motion motion_of(const scheme::Scheme& scheme) {
+    Motion motion;
+    const theory::Settings settings;
+    if (const auto problem = scheme::reduced_law_problem(scheme.program)) {
+        motion.problem = *problem;
+        return motion;
+    }
+    try {
+        theory::check(scheme.program, settings);
+        motion.initial_velocity = theory::initial_velocity(scheme.program, settings);
+        motion.law = theory::terminal_law(scheme.program, settings);
+    } catch (const Error& error) {
+        motion.problem = error.what();
+        return motion;
+    }
+    const scheme::Program post = scheme::Program::parse("norm(x + dt*f(x))");
+    motion.speed_factor = theory::initial_velocity(post, settings) / motion.initial_velocity;
+    return motion;
+}
+
+std::string Motion::sentence() const {
+    if (!problem.empty()) {
+        return fmt::format("As particles: no prediction, because {}.", problem);
+    }
+    const std::string begin =
+        initial_velocity == 0
+            ? "the tokens do not move at the start"
+            : fmt::format("the first blocks turn tokens {:.2g} times as fast as Post-LN's", 1 / speed_factor);
+    return fmt::format("As particles: {}, and late tokens approach each other {}.", begin, law_text(law));
+}
+
+Json Motion::document() const {
+    Json json = Json::object();
+    json["problem"] = problem.empty() ? Json(nullptr) : Json(problem);
+    const bool known = problem.empty();
+    json["initial_velocity"] = known ? Json(initial_velocity) : Json(nullptr);
+    json["speed_factor"] = known ? Json(speed_factor) : Json(nullptr);
+    json["law"] = known ? Json(theory::name(law.kind)) : Json(nullptr);
+    json["rate"] = known && law.rate ? Json(*law.rate) : Json(nullptr);
+    json["exponent"] = known && law.exponent ? Json(*law.exponent) : Json(nullptr);
+    return json;
+}
+
+std::vector<Finding> findings_of(const Motion& motion, const scheme::Program& program) {
+    if (!motion.problem.empty() || !(motion.speed_factor > weak || motion.initial_velocity <= 0)) {
+        return {};
+    }
+    // A learned gate may open: how it starts is then no more than that.
+    const bool may_change = !program.learned().empty();
+    return {{"weak-early-movement", may_change ? Severity::note : Severity::caution,
+             fmt::format("The first blocks hardly turn the tokens{}.",
+                         may_change ? " before its learned parameters have moved" : ""),
+             fmt::format("as particles, gamma'(0) = {:.3g}, where Post-LN has {:.3g}", motion.initial_velocity,
+                         motion.speed_factor * motion.initial_velocity),
+             motion.speed_factor}};
+}
+
+}  // namespace flyball::check

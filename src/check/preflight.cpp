@@ -1,0 +1,247 @@
+#include "check/preflight.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "check/structure.hpp"
+#include "core/parallel.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+// Over 96 blocks. Below the first, schemes that are trained every day differ too (Peri-LN 40, OLMo 2's block 80);
+// beyond the second, with the shape of an exponential, nothing is left of a gradient in a model not much deeper.
+constexpr double uneven_gradient = 200;
+constexpr double lost_gradient = 1000;
+// Of what the first block said, at the end; and of the stream, after one block. A fresh Post-LN keeps two thirds a
+// block.
+constexpr double faint_memory = 1e-2;
+constexpr double lost_in_a_block = 0.25;
+constexpr double slow_share = 0.8;  // of what the slower yardstick learns
+constexpr double pi = 3.14159265358979323846;
+
+bool uses_dt(const scheme::Program& program) {
+    const std::string text = program.text();
+    for (std::size_t at = text.find("dt"); at != std::string::npos; at = text.find("dt", at + 1)) {
+        const auto is_word = [&](std::size_t i) {
+            return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
+        };
+        if ((at == 0 || !is_word(at - 1)) && !is_word(at + 2)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Steps that keep what 2L branches add of the size of a stream of unit root mean square: random branches add up by
+// squares, so that dt = 1/(s sqrt(2L)) with s the size of one; a stream that multiplies wants its rate times L below 1.
+std::optional<double> suggested_step(const BlockReport& report) {
+    const double dt = report.block.settings.dt;
+    if (!uses_dt(report.block.scheme.program)) {
+        return std::nullopt;
+    }
+    if (!report.beginning.finite()) {
+        return std::nullopt;
+    }
+    const auto layers = static_cast<double>(report.block.settings.depth);
+    if (report.beginning.stream.is_exponential() && !report.beginning.stream.falls) {
+        return dt * std::min(1.0, 1 / (report.beginning.stream.growth.rate * layers));
+    }
+    const std::vector<double>& stream = report.beginning.own.stream;
+    const double added = stream.back() * stream.back() - stream.front() * stream.front();
+    if (report.growth() == "bounded" || added <= 0) {
+        return dt;
+    }
+    return dt * std::min(1.0, 1 / std::sqrt(added));
+}
+
+void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings) {
+    const Beginning& beginning = report.beginning;
+    const DepthCurve& deepest = beginning.curves.back();
+    const std::size_t depth = report.block.settings.depth;
+    if (!beginning.finite()) {
+        const auto first = std::find_if(beginning.curves.begin(), beginning.curves.end(),
+                                        [](const DepthCurve& curve) { return !curve.finite; });
+        const std::size_t at = first != beginning.curves.end() ? first->depth : depth;
+        findings.push_back({"not-finite-at-start", Severity::unstable,
+                            fmt::format("A fresh model of {} blocks already has numbers that are not finite.", at),
+                            "a pass forward and back with fresh weights", static_cast<double>(at)});
+        return;
+    }
+    if (beginning.stream.is_exponential()) {
+        const double rate = beginning.stream.growth.rate;
+        findings.push_back(
+            {beginning.stream.falls ? "stream-shrinks-exponentially" : "stream-grows-exponentially", Severity::unstable,
+             fmt::format(
+                 "The stream of a fresh model {} by {:.2g} % a block, exponentially: {} blocks make a factor of "
+                 "{:.2g}.",
+                 beginning.stream.falls ? "shrinks" : "grows", 100 * std::expm1(rate), depth,
+                 std::exp(rate * static_cast<double>(depth))),
+             fmt::format("root mean square {:.3g} after the first and {:.3g} after the last of {} blocks",
+                         deepest.stream[1], deepest.stream.back(), deepest.depth),
+             rate});
+    }
+    const double ratio = deepest.gradient_ratio();
+    const std::string evidence = fmt::format(
+        "length of the gradient {:.3g} at the first and {:.3g} at the last of {} blocks; {:.3g} and {:.3g} in a model "
+        "of "
+        "{}",
+        deepest.gradient[1], deepest.gradient.back(), deepest.depth, beginning.own.gradient[1],
+        beginning.own.gradient.back(), depth);
+    if (deepest.gradient[1] == 0) {
+        findings.push_back({"gradient-vanishes", Severity::unstable,
+                            "No gradient reaches the first block of a fresh model: it cannot learn.", evidence, 0});
+    } else if (beginning.gradient.is_exponential() && beginning.gradient.factor > lost_gradient) {
+        const double rate = beginning.gradient.growth.rate;
+        findings.push_back({beginning.gradient.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
+                            fmt::format("On its way back the gradient of a fresh model {} by {:.2g} % a block, "
+                                        "exponentially: first and last block of {} differ by a factor of {:.2g}.",
+                                        beginning.gradient.falls ? "shrinks" : "grows", 100 * std::expm1(rate), depth,
+                                        std::exp(rate * static_cast<double>(depth))),
+                            evidence, ratio});
+    } else if (beginning.gradient.factor > uneven_gradient) {
+        findings.push_back({"gradient-uneven", Severity::caution,
+                            fmt::format("Gradients at the first block of a fresh model are {:.2g} times those at the "
+                                        "last: blocks learn at very different speeds without an optimiser that "
+                                        "rescales.",
+                                        ratio),
+                            evidence, ratio});
+    }
+}
+
+// How much of what early blocks have said is left at the end. Only where x is all there is: another stream may hold it.
+void look_at_memory(const BlockReport& report, std::vector<Finding>& findings) {
+    const Beginning& beginning = report.beginning;
+    const double left = beginning.own.memory.back();
+    if (!beginning.finite() || report.block.scheme.program.stream_count() > 1 || !beginning.memory.is_exponential() ||
+        left > faint_memory) {
+        return;
+    }
+    const double rate = -std::log(beginning.own.memory.back()) / static_cast<double>(beginning.own.depth);
+    findings.push_back(
+        {"stream-is-overwritten", std::exp(-rate) < lost_in_a_block ? Severity::unstable : Severity::caution,
+         fmt::format(
+             "Branches overwrite the stream: each block of a fresh model replaces {:.0f} % of it, so that after "
+             "{} blocks {:.1g} of what the first one said is left.",
+             100 * -std::expm1(-rate), beginning.own.depth, left),
+         fmt::format("product of the cosines of all turns; a block turns the stream by {:.0f} degrees",
+                     std::acos(std::exp(-rate)) * 180 / pi),
+         left});
+}
+
+void look_at_runs(const BlockReport& report, const std::vector<BlockReport>& yardsticks,
+                  std::vector<Finding>& findings) {
+    for (std::size_t i = 0; i < report.runs.size(); ++i) {
+        const ShortRun& run = report.runs[i];
+        if (run.failed() || !std::isfinite(run.last)) {
+            findings.push_back({"training-fails", Severity::unstable,
+                                fmt::format("Training at {} blocks ends after {} steps: {}.", run.depth,
+                                            run.losses.size(), train::name(run.outcome)),
+                                fmt::format("loss {:.3f} at the start", run.first),
+                                static_cast<double>(run.losses.size())});
+            continue;
+        }
+        if (run.last > run.first) {
+            findings.push_back(
+                {"training-gets-worse", Severity::unstable,
+                 fmt::format("A short training run at {} blocks ends above the loss it began with.", run.depth),
+                 fmt::format("loss {:.3f} at the start and {:.3f} at the end of {} steps", run.first, run.last,
+                             run.losses.size()),
+                 run.last - run.first});
+            continue;
+        }
+        double slower = HUGE_VAL;
+        for (const BlockReport& yardstick : yardsticks) {
+            slower = std::min(slower, yardstick.runs[i].gain());
+        }
+        if (run.gain() < slow_share * slower) {
+            findings.push_back(
+                {"slow-start", Severity::caution,
+                 fmt::format("It starts slowly: at {} blocks a short training run takes the loss down by "
+                             "{:.2f}, where {} and {} take it down by {:.2f} and {:.2f}.",
+                             run.depth, run.gain(), yardsticks[0].block.scheme.name, yardsticks[1].block.scheme.name,
+                             yardsticks[0].runs[i].gain(), yardsticks[1].runs[i].gain()),
+                 fmt::format("loss {:.3f} at the start and {:.3f} at the end of {} steps", run.first, run.last,
+                             run.losses.size()),
+                 run.gain() / slower});
+        }
+    }
+}
+
+// The order of a report: gravest first, otherwise as found.
+void conclude(BlockReport& report) {
+    std::stable_sort(report.findings.begin(), report.findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+    report.verdict = verdict_of(report.findings);
+    report.suggested_dt = suggested_step(report);
+}
+
+}  // namespace
+
+std::string BlockReport::growth() const {
+    if (!beginning.finite() || beginning.stream.is_exponential()) {
+        return "exponential";
+    }
+    // A shape that cannot be told from an exponential is not called one.
+    const measure::GrowthClass kind = beginning.stream.growth.kind;
+    const bool unclear = kind == measure::GrowthClass::exponential || kind == measure::GrowthClass::unknown;
+    return unclear || beginning.stream.falls ? "bounded" : measure::name(kind);
+}
+
+PreflightReport preflight(const std::vector<scheme::Scheme>& blocks, const Settings& settings,
+                          const PreflightWatch& watch) {
+    check(settings);
+    const StopOn stop(watch.stop);
+    PreflightReport report;
+    std::vector<Candidate> candidates;
+    for (const scheme::Scheme& block : blocks) {
+        candidates.push_back({block, settings});
+    }
+    for (const char* name : {"pre-ln", "peri-ln"}) {
+        Settings usual = settings;
+        usual.init.clear();
+        candidates.push_back({scheme::find_scheme(name), usual});
+    }
+    const auto tell = [&](double share) {
+        if (watch.progress) {
+            watch.progress(share);
+        }
+    };
+    const train::Corpus corpus = check_corpus(settings);
+    std::vector<BlockReport> all(candidates.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        BlockReport& one = all[i];
+        one.block = candidates[i];
+        if (i < blocks.size()) {
+            one.findings = structure(trained_program(one.block.scheme, settings), settings);
+            one.motion = motion_of(one.block.scheme);
+        }
+        one.beginning = beginning(one.block.scheme, one.block.settings, corpus);
+        check_stop();
+        tell(0.4 * static_cast<double>(i + 1) / static_cast<double>(all.size()));
+    }
+    const std::vector<ShortRun> runs = short_runs(
+        candidates, [&](double share) { tell(0.4 + 0.6 * share); }, watch.stop);
+    const std::size_t depths = trained_depths(settings).size();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        all[i / depths].runs.push_back(runs[i]);
+    }
+    report.yardsticks.assign(all.begin() + static_cast<std::ptrdiff_t>(blocks.size()), all.end());
+    report.blocks.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(blocks.size()));
+    for (BlockReport& one : report.blocks) {
+        for (Finding& finding : findings_of(one.motion, one.block.scheme.program)) {
+            one.findings.push_back(std::move(finding));
+        }
+        look_at_beginning(one, one.findings);
+        look_at_memory(one, one.findings);
+        look_at_runs(one, report.yardsticks, one.findings);
+        conclude(one);
+    }
+    return report;
+}
+
+}  // namespace flyball::check

@@ -1,0 +1,141 @@
+// Fresh models over depth: against the theory of "Stability of Transformers under Layer Normalization" and by hand.
+#include "check/beginning.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "scheme/own_equation.hpp"
+#include "train/initial.hpp"
+
+namespace flyball::check {
+namespace {
+
+const train::Corpus& corpus() {
+    static const train::Corpus shared = check_corpus({});
+    return shared;
+}
+
+Beginning beginning_of(const std::string& block, Settings settings = {}) {
+    const scheme::Scheme scheme =
+        scheme::looks_like_equation(block) ? scheme::scheme_of_equation(block) : scheme::find_scheme(block);
+    return beginning(scheme, settings, corpus());
+}
+
+std::string bound_of(const std::string& equation) {
+    train::Settings sizes;
+    sizes.layers = 96;
+    sizes.dim = 8;
+    sizes.heads = 2;
+    sizes.context = 4;
+    return bound_class(train::initial_model(sizes, scheme::scheme_of_equation(equation), 8).model, 4);
+}
+
+TEST(Bound, IsTheWorstCaseOverAllWeights) {
+    EXPECT_EQ(bound_of("norm(x + dt*f(x))"), "bounded");
+    EXPECT_EQ(bound_of("x + dt*norm(f(norm(x))) | norm(x)"), "linear");
+    EXPECT_EQ(bound_of("x + dt*f(norm(x)) | norm(x)"), "none");
+    EXPECT_EQ(bound_of("x + dt*t*norm(f(norm(x))) | norm(x)"), "quadratic");
+    EXPECT_EQ(bound_of("1.02*x + dt*norm(f(norm(x))) | norm(x)"), "exponential");
+    EXPECT_EQ(bound_of("x/2 + dt*norm(f(norm(x))) | norm(x)"), "bounded");        // 2 at most
+    EXPECT_EQ(bound_of("x + dt*norm(f(norm(x)))/(t+1)^2 | norm(x)"), "bounded");  // pi^2/6 at most, twice
+    EXPECT_EQ(bound_of("x + 1e-4*dt*norm(f(norm(x))) | norm(x)"), "linear");      // a small step is a step
+    EXPECT_EQ(bound_of("x + dt*g*f(norm(x)) | norm(x) where ~g = 0"), "none");    // gates open
+    EXPECT_EQ(bound_of("o = f(x); x = norm(x + dt*o); y = y + dt*o | x + norm(y)"), "bounded");
+    EXPECT_EQ(bound_of("x = x + dt*y; y = norm(f(norm(x))) | norm(x)"), "linear");  // through a stream of norms
+}
+
+TEST(Beginning, PeriLnGrowsLikeTheRootOfTheNumberOfSubLayers) {
+    // sigma_l^2 = sigma_0^2 + 2 l for branches of unit size in random directions; FFN biases and small widths make
+    // them a little alike.
+    const Beginning peri = beginning_of("peri-ln");
+    EXPECT_EQ(peri.stream.growth.kind, measure::GrowthClass::sqrt);
+    EXPECT_EQ(peri.bound, "linear");
+    EXPECT_EQ(peri.own.depth, 24U);
+    EXPECT_EQ(peri.own.stream.size(), 25U);
+    EXPECT_NEAR(peri.own.stream.back(), std::sqrt(48.0), 0.12 * std::sqrt(48.0));
+    EXPECT_EQ(peri.curves.back().depth, 96U);
+    EXPECT_EQ(peri.curves.size(), 7U);
+    // Gradients: sigma_L/sigma_1, roughly.
+    EXPECT_NEAR(peri.own.gradient_ratio(), peri.own.stream.back() / peri.own.stream[1],
+                0.35 * peri.own.gradient_ratio());
+    EXPECT_FALSE(peri.stream.is_exponential());
+}
+
+TEST(Beginning, AFactorOnTheStreamMultipliesTwiceABlock) {
+    const Beginning block = beginning_of("1.1*x + dt*norm(f(norm(x))) | norm(x)");
+    EXPECT_TRUE(block.stream.is_exponential());
+    EXPECT_FALSE(block.stream.falls);
+    EXPECT_NEAR(block.stream.growth.rate, 2 * std::log(1.1), 0.02);
+    EXPECT_TRUE(block.gradient.is_exponential());
+    EXPECT_FALSE(block.gradient.falls);  // it grows on its way back
+    EXPECT_EQ(block.bound, "exponential");
+}
+
+TEST(Beginning, PostLnStaysOfUnitSize) {
+    const Beginning post = beginning_of("post-ln");
+    EXPECT_EQ(post.bound, "bounded");
+    for (std::size_t l = 1; l < post.own.stream.size(); ++l) {
+        EXPECT_NEAR(post.own.stream[l], 1, 1e-3);
+    }
+    EXPECT_EQ(post.stream.growth.kind, measure::GrowthClass::bounded);
+}
+
+TEST(Beginning, ALawThatFallsIsThatOfItsInverse) {
+    std::vector<double> falling;
+    for (int l = 0; l < 40; ++l) {
+        falling.push_back(std::exp(-0.3 * l));
+    }
+    const DepthLaw law = law_of(falling);
+    EXPECT_TRUE(law.falls);
+    EXPECT_TRUE(law.is_exponential());
+    EXPECT_NEAR(law.growth.rate, 0.3, 1e-9);
+    EXPECT_NEAR(law.factor, std::exp(0.3 * 39), 1e-3 * std::exp(0.3 * 39));
+}
+
+TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
+    // N(0, 0.02) at 512 channels makes a vector 0.02*sqrt(512) as long; at 32 channels that takes a deviation of 0.08.
+    Settings settings;
+    settings.width = 512;
+    const scheme::Scheme scheme = scheme::scheme_of_equation("x + dt*f(norm(x)) | norm(x)");
+    train::Settings sizes;
+    sizes.layers = 2;
+    sizes.dim = Settings::measured_width;
+    sizes.heads = 2;
+    sizes.context = 4;
+    const auto deviation_of_output = [&](const std::string& init) {
+        sizes.init = init;
+        const auto model = train::initial_model(sizes, scheme, 8).model;
+        const int weight = model.layout().blocks[0].output.weight;
+        const std::size_t count = model.layout().parameters[static_cast<std::size_t>(weight)].elements();
+        double squares = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            squares += std::pow(static_cast<double>(model.parameters()->at(weight)[i]), 2);
+        }
+        return std::sqrt(squares / static_cast<double>(count));
+    };
+    EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.08, 0.004);
+    settings.width = 32;
+    EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.02, 0.001);
+    settings.width = 512;
+    settings.init = "output=0.1";
+    EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.4, 0.02);
+    settings.init = "output=sqrt(1/d)";  // knows the width by itself
+    EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), std::sqrt(1.0 / 32), 0.01);
+    settings.init = "gains=0.5";
+    EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.08, 0.004);
+}
+
+TEST(Beginning, AStartThatCannotBeMadeIsRefused) {
+    Settings settings;
+    settings.init = "outputs=0.1";
+    EXPECT_THROW(check_start({scheme::find_scheme("pre-ln")}, settings), Error);
+    settings.init = "gain.9=1";
+    EXPECT_THROW(check_start({scheme::find_scheme("pre-ln")}, settings), Error);
+    settings.init = "output=0.1";
+    EXPECT_NO_THROW(check_start({scheme::find_scheme("pre-ln")}, settings));
+}
+
+}  // namespace
+}  // namespace flyball::check

@@ -1,0 +1,199 @@
+// The whole preflight, with short runs that are shorter still; verdicts are known beforehand.
+#include "check/preflight.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "check/document.hpp"
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "scheme/own_equation.hpp"
+
+namespace flyball::check {
+namespace {
+
+scheme::Scheme block_of(const std::string& text) {
+    return scheme::looks_like_equation(text) ? scheme::scheme_of_equation(text) : scheme::find_scheme(text);
+}
+
+PreflightReport quick_preflight(const std::vector<std::string>& texts, const std::string& init = "") {
+    Settings settings;
+    settings.depth = 8;
+    settings.steps = 12;
+    settings.init = init;
+    std::vector<scheme::Scheme> blocks;
+    for (const std::string& text : texts) {
+        blocks.push_back(block_of(text));
+    }
+    return preflight(blocks, settings, {});
+}
+
+const Finding* find(const BlockReport& block, const std::string& id) {
+    const auto at = std::find_if(block.findings.begin(), block.findings.end(),
+                                 [&](const Finding& finding) { return finding.id == id; });
+    return at == block.findings.end() ? nullptr : &*at;
+}
+
+TEST(Preflight, TheGravestFindingIsTheVerdict) {
+    EXPECT_EQ(verdict_of({}), Verdict::stable);
+    EXPECT_EQ(verdict_of({{"a", Severity::note, "", "", 0}}), Verdict::stable);
+    EXPECT_EQ(verdict_of({{"a", Severity::caution, "", "", 0}, {"b", Severity::note, "", "", 0}}), Verdict::caution);
+    EXPECT_EQ(verdict_of({{"a", Severity::caution, "", "", 0}, {"b", Severity::unstable, "", "", 0}}),
+              Verdict::unstable);
+    EXPECT_EQ(verdict_of({{"a", Severity::malformed, "", "", 0}, {"b", Severity::unstable, "", "", 0}}),
+              Verdict::malformed);
+}
+
+TEST(Preflight, PeriLnIsStableAndItsStepKeepsTheStreamNearOne) {
+    const PreflightReport report = quick_preflight({"peri-ln"});
+    const BlockReport& peri = report.blocks.front();
+    EXPECT_EQ(peri.verdict, Verdict::stable);
+    EXPECT_EQ(peri.growth(), "sqrt");
+    EXPECT_EQ(peri.beginning.bound, "linear");
+    // 16 branches of unit size in random directions: 1/sqrt(16).
+    ASSERT_TRUE(peri.suggested_dt);
+    EXPECT_NEAR(*peri.suggested_dt, 0.25, 0.03);
+    ASSERT_EQ(peri.runs.size(), 2U);
+    EXPECT_EQ(peri.runs[0].depth, 2U);
+    EXPECT_EQ(peri.runs[1].depth, 8U);
+    EXPECT_EQ(peri.runs[1].losses.size(), 12U);
+    EXPECT_EQ(peri.runs[1].first, peri.runs[1].losses.front());
+    EXPECT_EQ(peri.runs[1].last, peri.runs[1].losses.back());  // a tenth of 12 steps is one
+    // The yardstick of the same name has seen the same.
+    EXPECT_EQ(report.yardsticks[1].runs[1].losses, peri.runs[1].losses);
+    ASSERT_EQ(report.yardsticks.size(), 2U);
+    EXPECT_EQ(report.yardsticks[0].block.scheme.name, "pre-ln");
+}
+
+TEST(Preflight, AFactorOnTheStreamIsUnstableWithItsRate) {
+    const BlockReport block = quick_preflight({"1.1*x + dt*norm(f(norm(x))) | norm(x)"}).blocks.front();
+    EXPECT_EQ(block.verdict, Verdict::unstable);
+    EXPECT_EQ(block.growth(), "exponential");
+    EXPECT_EQ(block.beginning.bound, "exponential");
+    const Finding* stream = find(block, "stream-grows-exponentially");
+    ASSERT_NE(stream, nullptr);
+    EXPECT_NEAR(stream->value, 2 * std::log(1.1), 0.02);
+    const Finding* gradient = find(block, "gradient-explodes");
+    ASSERT_NE(gradient, nullptr);
+    EXPECT_GT(gradient->value, 1000);
+    ASSERT_TRUE(block.suggested_dt);
+    EXPECT_NEAR(*block.suggested_dt, 1 / (2 * std::log(1.1) * 8), 0.08);
+}
+
+TEST(Preflight, AStreamThatShrinksIsUnstableToo) {
+    const BlockReport block = quick_preflight({"0.8*x + dt*f(0.001*x)"}).blocks.front();
+    EXPECT_EQ(block.verdict, Verdict::unstable);
+    const Finding* stream = find(block, "stream-shrinks-exponentially");
+    ASSERT_NE(stream, nullptr);
+    EXPECT_NEAR(stream->value, -2 * std::log(0.8), 0.05);
+}
+
+TEST(Preflight, DeepNormWithTheInverseGainIsUnstable) {
+    const std::string wrong =
+        "value=sqrt(1/d)*(8*L)^0.25,output=sqrt(1/d)*(8*L)^0.25,ffn-in=sqrt(0.4/d)*(8*L)^0.25,"
+        "ffn-out=sqrt(0.4/d)*(8*L)^0.25";
+    const BlockReport broken = quick_preflight({"deepnorm"}, wrong).blocks.front();
+    EXPECT_EQ(broken.verdict, Verdict::unstable);
+    EXPECT_NE(find(broken, "stream-is-overwritten"), nullptr);
+    EXPECT_LT(find(broken, "stream-is-overwritten")->value, 1e-6);
+    EXPECT_EQ(quick_preflight({"deepnorm"}).blocks.front().verdict, Verdict::stable);
+}
+
+TEST(Preflight, AMissingResidualIsMalformed) {
+    const BlockReport block = quick_preflight({"dt*f(norm(x)) | norm(x)"}).blocks.front();
+    EXPECT_EQ(block.verdict, Verdict::malformed);
+    EXPECT_EQ(block.findings.front().severity, Severity::malformed);  // gravest first
+}
+
+TEST(Preflight, NumbersThatAreNotFiniteAreAFindingAndNoCrash) {
+    const BlockReport block = quick_preflight({"1e30*x + dt*f(norm(x))"}).blocks.front();
+    EXPECT_EQ(block.verdict, Verdict::unstable);
+    EXPECT_NE(find(block, "not-finite-at-start"), nullptr);
+    EXPECT_EQ(block.growth(), "exponential");
+    EXPECT_FALSE(block.suggested_dt);
+}
+
+TEST(Preflight, ATextWithoutDtHasNoStepToSuggest) {
+    EXPECT_FALSE(quick_preflight({"x + norm(f(norm(x))) | norm(x)"}).blocks.front().suggested_dt);
+}
+
+TEST(Preflight, AWeakBlockIsCautioned) {
+    const BlockReport block = quick_preflight({"norm(x + 0.01*dt*f(x))"}).blocks.front();
+    const Finding* weak = find(block, "weak-early-movement");
+    ASSERT_NE(weak, nullptr);
+    EXPECT_EQ(weak->severity, Severity::caution);
+    EXPECT_NEAR(weak->value, 100, 1e-6);  // s of theta' = P A/s
+    // A gate that is learned may open.
+    const BlockReport gated = quick_preflight({"x + dt*g*f(norm(x)) | norm(x) where ~g = 0"}).blocks.front();
+    ASSERT_NE(find(gated, "weak-early-movement"), nullptr);
+    EXPECT_EQ(find(gated, "weak-early-movement")->severity, Severity::note);
+}
+
+TEST(Preflight, MotionIsThatOfTheory) {
+    // Pre-LN and Post-LN begin alike; Pre-LN ends as t^-3, Post-LN exponentially (Theorem 4.1 of the dynamics paper).
+    const PreflightReport report = quick_preflight({"pre-ln", "post-ln"});
+    EXPECT_NEAR(report.blocks[0].motion.speed_factor, 1, 1e-9);
+    EXPECT_EQ(report.blocks[0].motion.law.kind, theory::LawKind::power);
+    EXPECT_NEAR(report.blocks[0].motion.law.exponent.value_or(0), -3, 1e-3);
+    EXPECT_EQ(report.blocks[1].motion.law.kind, theory::LawKind::exponential);
+    EXPECT_NEAR(report.blocks[1].motion.law.rate.value_or(0), 2, 1e-3);
+    const Json json = document(report);
+    EXPECT_EQ(json["checks"].size(), 2U);
+    EXPECT_NE(json["difference"].get<std::string>().find("pre-ln is"), std::string::npos);
+}
+
+TEST(Preflight, TheDocumentHasEveryFieldOfTheContract) {
+    const PreflightReport report = quick_preflight({"norm(x) + dt*f(norm(x))"});
+    const Json json = document(report);
+    EXPECT_EQ(json["equation"], "norm(x) + dt*f(norm(x))");
+    EXPECT_EQ(json["verdict"], "caution");
+    EXPECT_EQ(json["growth"], "bounded");
+    EXPECT_EQ(json["bound"], "none");
+    EXPECT_TRUE(json["suggested_dt"].is_number());
+    ASSERT_FALSE(json["findings"].empty());
+    EXPECT_EQ(json["findings"][0]["id"], "norm-in-stream");
+    EXPECT_EQ(json["findings"][0]["severity"], "caution");
+    EXPECT_EQ(json["findings"][0]["value"], 8);
+    EXPECT_FALSE(json["findings"][0]["message"].get<std::string>().empty());
+    EXPECT_EQ(json["findings"][0]["evidence"], "in 8 of 8 blocks");
+    EXPECT_EQ(json["training"][1]["depth"], 8);
+    EXPECT_EQ(json["yardsticks"].size(), 4U);
+    EXPECT_EQ(json["beginning"].size(), 6U);  // 8 is one of the depths
+    EXPECT_EQ(json["settings"]["depth"], "8");
+    EXPECT_NE(json["advice"].get<std::string>().find("Beside Peri-LN your block"), std::string::npos);
+}
+
+TEST(Preflight, TheSameBitsAtAnyNumberOfThreads) {
+    const int before = threads();
+    set_threads(1);
+    const PreflightReport one = quick_preflight({"peri-ln"});
+    set_threads(3);
+    const PreflightReport three = quick_preflight({"peri-ln"});
+    set_threads(before);
+    EXPECT_EQ(one.blocks[0].runs[1].losses, three.blocks[0].runs[1].losses);
+    EXPECT_EQ(one.blocks[0].beginning.curves.back().gradient, three.blocks[0].beginning.curves.back().gradient);
+}
+
+TEST(Preflight, SettingsThatMakeNoSenseAreRefused) {
+    Settings settings;
+    settings.depth = 5000;
+    EXPECT_THROW(preflight({block_of("pre-ln")}, settings, {}), Error);
+    settings = {};
+    settings.dt = 0;
+    EXPECT_THROW(preflight({block_of("pre-ln")}, settings, {}), Error);
+    settings = {};
+    settings.norm = "layer";
+    EXPECT_THROW(preflight({block_of("pre-ln")}, settings, {}), Error);
+}
+
+TEST(Preflight, AStopIsHonoured) {
+    const std::atomic<bool> stop{true};
+    Settings settings;
+    settings.steps = 12;
+    EXPECT_THROW(preflight({block_of("pre-ln")}, settings, {&stop, {}}), Stopped);
+}
+
+}  // namespace
+}  // namespace flyball::check

@@ -1,0 +1,128 @@
+// Does every part of an equation act? Answers are typed by hand from what the text says.
+#include "check/structure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "check/beginning.hpp"
+
+namespace flyball::check {
+namespace {
+
+std::set<std::string> ids_of(const std::string& equation, std::size_t depth = 24) {
+    Settings settings;
+    settings.depth = depth;
+    std::set<std::string> ids;
+    for (const Finding& finding : structure(scheme::Program::parse(equation), settings)) {
+        ids.insert(finding.id);
+    }
+    return ids;
+}
+
+struct StructureCase {
+    const char* equation;
+    std::set<std::string> ids;
+};
+
+TEST(Structure, FindsWhatNeverActsAndNothingElse) {
+    const std::vector<StructureCase> cases = {
+        // Sound blocks.
+        {"x + dt*f(norm(x)) | norm(x)", {}},
+        {"norm(x + dt*f(x))", {}},
+        {"x + dt*norm(f(norm(x))) | norm(x)", {}},
+        {"norm(a*x + dt*f(x)) where a = (2*L)^0.25", {}},
+        {"x + dt*f(norm(x))/sqrt(t+1) | norm(x)", {}},
+        {"x + dt*g*f(norm(x)) | norm(x) where ~g = 0", {}},
+        {"x + dt*g*f(norm(x)) | norm(x) where g = 1", {}},
+        {"x + 1*dt*f(norm(x)) | norm(x)", {}},
+        {"depth <= 0.5 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)", {}},
+        {"t < 1 ? x + dt*f(norm(x)) : x + dt*norm(f(norm(x))) | norm(x)", {}},
+        {"attn: x + dt*f(norm(x)); ffn: x + dt*norm(f(x)) | norm(x)", {}},
+        {"x + dt*unit(lambda*f(norm(x))) | norm(x) where ~lambda[d] = 1", {}},  // channels differ: directions change
+        // A branch that no block takes.
+        {"depth > 2 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)", {"branch-never-taken"}},
+        {"x + dt*(t < 0 ? 2 : 0.5)*f(norm(x)) | norm(x)", {"branch-never-taken"}},
+        {"depth <= 1 ? x + dt*f(norm(x)) : norm(x + dt*f(x)) | norm(x)", {"branch-never-taken"}},
+        // Factors of depth that are 1.
+        {"x + dt*f(norm(x))/sqrt(t+1)^0 | norm(x)", {"factor-always-one"}},
+        {"x + dt*f(norm(x))*max(1, 1-t) | norm(x)", {"factor-always-one"}},
+        {"x + dt*s*f(norm(x)) | norm(x) where s = L/L", {"factor-always-one"}},
+        {"x + dt*exp(0*depth)*f(norm(x)) | norm(x)", {"factor-always-one"}},
+        // Scales that a norm takes out.
+        {"x + dt*norm(f(norm(x))/sqrt(t+1)) | norm(x)", {"scale-removed-by-norm"}},
+        {"x + norm(dt*f(norm(x))) | norm(x)", {"scale-removed-by-norm"}},
+        {"norm(2*(x + dt*f(x)))", {"scale-removed-by-norm"}},
+        {"x + dt*f(norm(x)) | norm(3*x)", {"scale-removed-by-norm"}},
+        // Terms without effect.
+        {"x + dt*f(norm(x)) + 0*t*x | norm(x)", {"part-never-acts"}},
+        {"o = f(norm(x)); y = y + dt*o; x = x + dt*o | norm(x)", {"part-never-acts"}},
+        {"m = norm(x + dt*f(x)); x = x + dt*f(norm(x)) | norm(x)", {"name-never-read"}},
+        // Parameters without effect.
+        {"x + dt*p*q*f(norm(x)) | norm(x) where ~p = 0, ~q = 0", {"parameter-without-effect"}},
+        {"x + dt*unit(g*f(norm(x))) | norm(x) where ~g = 1", {"scale-removed-by-norm", "parameter-without-effect"}},
+        {"x + dt*f(norm(x)) + k*x - k*x | norm(x) where k = 3", {"parameter-without-effect"}},
+        // No way through.
+        {"dt*f(norm(x)) | norm(x)", {"no-residual-path", "scale-removed-by-norm"}},
+        {"x0 + dt*f(norm(x)) | norm(x)", {"no-residual-path"}},
+        {"attn: x + dt*f(norm(x)); ffn: dt*f(norm(x)) | norm(x)", {"no-residual-path"}},
+        {"depth <= 0.5 ? x + dt*f(norm(x)) : f(norm(x)) | norm(x)", {"no-residual-path"}},
+        // A norm in the stream.
+        {"norm(x) + dt*f(norm(x))", {"norm-in-stream"}},
+        {"w = norm(x); x = w + dt*f(w) | norm(x)", {"norm-in-stream"}},
+        {"tanh(x) + dt*f(norm(x)) | norm(x)", {"norm-in-stream"}},
+        {"x/2 + norm(x)/2 + dt*f(norm(x)) | norm(x)", {}},
+    };
+    for (const StructureCase& one : cases) {
+        EXPECT_EQ(ids_of(one.equation), one.ids) << one.equation;
+    }
+}
+
+TEST(Structure, BranchesAreJudgedAtTheDepthThatIsAskedFor) {
+    const std::string equation = "t >= 30 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)";
+    EXPECT_EQ(ids_of(equation, 24), std::set<std::string>{"branch-never-taken"});
+    EXPECT_EQ(ids_of(equation, 48), std::set<std::string>{});
+}
+
+TEST(Structure, AFactorThatIsOneAtOneDepthOnlyIsNoMistake) {
+    EXPECT_EQ(ids_of("x + dt*L/24*f(norm(x)) | norm(x)", 24), std::set<std::string>{});
+}
+
+TEST(Structure, AConditionOnTheModelsSizeIsForTheUserToKnow) {
+    Settings settings;
+    const auto findings =
+        structure(scheme::Program::parse("d > 100 ? x + dt*f(norm(x)) : norm(x + dt*f(x)) | norm(x)"), settings);
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].id, "branch-never-taken");
+    EXPECT_EQ(findings[0].severity, Severity::caution);
+}
+
+TEST(Structure, SentencesNameThePartAndItsNumber) {
+    Settings settings;
+    const auto findings =
+        structure(scheme::Program::parse("depth > 2 ? norm(x + dt*f(x)) : x + dt*norm(f(norm(x))/sqrt(t+1)) | norm(x)"),
+                  settings);
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_NE(findings[0].message.find("`norm(x + dt*f(x))`"), std::string::npos) << findings[0].message;
+    EXPECT_NE(findings[0].message.find("`depth > 2` is false in every block"), std::string::npos)
+        << findings[0].message;
+    EXPECT_EQ(findings[0].value, 24);
+    EXPECT_NE(findings[1].message.find("`sqrt(t+1)`"), std::string::npos) << findings[1].message;
+    EXPECT_LT(findings[1].value, 1e-9);
+}
+
+TEST(Structure, NoSchemeOfTheCatalogueIsMalformed) {
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        const scheme::Scheme scheme = scheme::find_scheme(entry.name);
+        for (const std::size_t depth : {std::size_t{8}, std::size_t{24}, std::size_t{48}}) {
+            Settings settings;
+            settings.depth = depth;
+            for (const Finding& finding : structure(trained_program(scheme, settings), settings)) {
+                EXPECT_NE(finding.severity, Severity::malformed) << entry.name << ": " << finding.message;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace flyball::check
