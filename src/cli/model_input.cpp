@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "cli/flags.hpp"
@@ -109,6 +110,20 @@ ModelInput read_input(std::string_view where, const InputFlags& flags, const std
                     "a text that is not empty");
     }
     return result;
+}
+
+record::Identity inputs_of(std::size_t number, const std::filesystem::path& folder, const model::Model<float>& model,
+                           const model::Input& input) {
+    std::string sums;
+    const std::vector<model::ParameterSpec>& specs = model.layout().parameters;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        sums += record::checksum(std::as_bytes(std::span(model.at(static_cast<int>(i)), specs[i].elements())));
+    }
+    const auto key = [&](const char* what) { return fmt::format("{} of model {}", what, number); };
+    return {{key("configuration"), record::file_checksum(folder / "config.json")},
+            {key("weights"), record::checksum(sums)},
+            {key("input"), input.has_rows() ? record::checksum(std::as_bytes(std::span(input.rows)))
+                                            : record::checksum(std::as_bytes(std::span(input.ids)))}};
 }
 
 std::optional<tokenizer::Tokenizer> tokenizer_in(const std::filesystem::path& folder) {
