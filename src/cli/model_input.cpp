@@ -31,13 +31,17 @@ void InputFlags::declare(CLI::App& app, const std::string& without) {
     add_option(app, "--text", text,
                fmt::format("the file with the text, for the model's own tokenizer; - is the standard input{}",
                            without.empty() ? "" : fmt::format(" (default: {})", without)))
-        .type_name("FILE");
+        .type_name("FILE")
+        .not_empty("the name of a file");
     add_option(app, "--string", string, "the text itself").type_name("TEXT");
-    add_option(app, "--ids", ids, "instead of a text: token ids with commas between them, or @FILE").type_name("LIST");
+    add_option(app, "--ids", ids, "instead of a text: token ids with commas between them, or @FILE")
+        .type_name("LIST")
+        .not_empty("token ids, or @FILE");
     add_option(app, "--embeddings", embeddings,
                "instead of a text: a safetensors file whose tensor `embeddings` [tokens, channels] is what the first "
                "block is given, or whose `pixel_values` [channels, height, width] are an image")
-        .type_name("FILE");
+        .type_name("FILE")
+        .not_empty("the name of a file");
 }
 
 void InputFlags::check(std::string_view where, bool none_is_allowed) const {

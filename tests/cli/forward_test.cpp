@@ -561,6 +561,10 @@ TEST(Forward, BadInputExitsTwoWithOneSentence) {
     write_safetensors(narrow, std::vector{tensor("embeddings", {2, 5}, std::vector<float>(10))});
     std::ofstream(text) << "this is no safetensors file";
     const std::vector<Case> cases = {
+        {gpt2 + "--ids ''", "--ids ''"},
+        {gpt2 + "--ids 1 --save ''", "--save ''"},
+        {gpt2 + "--ids 1 --save x --what ''", "--what ''"},
+        {gpt2 + "--ids 1 --top 99999999999", "--top 99999999999, expected from 1 to 53"},
         {gpt2 + "--embeddings /nowhere.safetensors", "/nowhere.safetensors"},
         {gpt2 + "--embeddings '" + narrow + "'", "embeddings of shape [2, 5]"},
         {gpt2 + "--embeddings '" + text + "'", "not a safetensors file"},

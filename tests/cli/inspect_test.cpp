@@ -347,6 +347,10 @@ TEST_F(Inspect, RefusesWhatMakesNoSenseAndWritesNothing) {
     refused("--ids 1,2,3 --text x", "one of them");
     refused("--ids 1,256", "from 0 to 255");
     refused("--ids 1,-2", "whole numbers");
+    refused("--ids ''", "--ids '', expected token ids");
+    refused("--text ''", "--text '', expected the name of a file");
+    refused("--embeddings ''", "--embeddings '', expected the name of a file");
+    refused("--string ''", "a text of 0 tokens");
     refused("--text '" + place("nothing") + "'", "a readable file");
     refused("--text '" + place("") + "'", "a readable file");
     std::filesystem::create_directories(place("run"));
