@@ -47,6 +47,14 @@ Flag Flag::whole_number(long long least) const {
     return *this;
 }
 
+Flag Flag::not_empty(const std::string& expected) const {
+    const auto check = [expected](const std::string& text) {
+        return text.empty() ? fmt::format("{}, expected {}", text, expected) : std::string();
+    };
+    option_->check(CLI::Validator(check, ""));
+    return *this;
+}
+
 bool Flag::given() const {
     return option_->count() > 0;
 }

@@ -33,6 +33,8 @@ class Flag {
     Flag required() const;
     // Takes a whole number, `least` or more. (CLI11's own check answers with the largest double, digit by digit.)
     Flag whole_number(long long least) const;
+    // Refuses '', which would be taken for a flag that was not given; `expected` is what it should have been.
+    Flag not_empty(const std::string& expected) const;
     bool given() const;
 
   private:

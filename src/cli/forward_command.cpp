@@ -181,9 +181,10 @@ ExitCode run(const ForwardFlags& flags, const Common& common) {
     model::Batch batch(window);
     batch.allow_long = flags.allow_long;
     model::check_length(architecture, batch);
-    check_forward_memory(architecture, std::min(window, tokens),
-                         model::memory_estimate(architecture, tokens, recorded) +
-                             12.0 * static_cast<double>(tokens) * static_cast<double>(flags.top + 1));
+    check_forward_memory(
+        architecture, std::min(window, tokens),
+        model::memory_estimate(architecture, tokens, recorded) +
+            12.0 * static_cast<double>(tokens) * static_cast<double>(std::min(flags.top, architecture.vocab) + 1));
     catch_interrupts();
     const StopOn stop(&interrupted());
     try {
@@ -234,12 +235,15 @@ Command forward_command() {
         add_option(app, "--top", flags->top, "and the K tokens that the model held likeliest in its place")
             .type_name("K")
             .whole_number(1);
-        add_option(app, "--save", flags->save, "write a safetensors file").type_name("FILE");
+        add_option(app, "--save", flags->save, "write a safetensors file")
+            .type_name("FILE")
+            .not_empty("the name of a file");
         add_option(app, "--what", flags->what,
                    "what to save: some of logits,hidden,attention,scores,branches,stream,query,key,value,branch "
                    "(default: the first three); blocks and heads count from 0, as in attention.3, attention.3.5, "
                    "query.2, branch.4.ffn; hidden.N and stream.N have passed N blocks")
-            .type_name("LIST");
+            .type_name("LIST")
+            .not_empty("names such as hidden,attention.3");
         return [flags](const Common& common) { return run(*flags, common); };
     };
     return command;

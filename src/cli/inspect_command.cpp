@@ -55,8 +55,8 @@ InspectInput windows_of(const InspectFlags& flags, const std::filesystem::path& 
     InspectInput result;
     if (flags.input.ids.empty() && flags.input.embeddings.empty()) {
         const tokenizer::Tokenizer tokenizer = tokenizer::Tokenizer::load(folder);
-        const std::string file = flags.input.text.empty() ? model::builtin_text().string() : flags.input.text;
-        const std::string text = flags.input.string ? repaired_text(*flags.input.string) : read_given_text(file);
+        const std::string text =
+            flags.input.string ? repaired_text(*flags.input.string) : read_given_text(model::builtin_text().string());
         const auto encoded = tokenizer.encode_windows(windows.length, windows.most, text);
         result.batch = model::Batch(encoded.size(), encoded.front().size());
         for (const std::vector<std::int32_t>& window : encoded) {
@@ -165,25 +165,30 @@ void write_inspection(record::Folder& folder, const Json& document, const std::v
 ExitCode run_inspect(const InspectFlags& given, const Common& common) {
     given.input.check(where_inspect, true);
     InspectFlags flags = given;
-    if (flags.input.text == "-") {  // which can be read once, and every model wants it
-        flags.input.string = read_given_text("-");
+    if (!flags.input.text.empty()) {  // once: every model wants it, and the standard input or a pipe has it once
+        flags.input.string = read_given_text(flags.input.text);
         flags.input.text.clear();
     }
     const record::FolderUse use = flags.folder.use("inspect");
     std::unique_ptr<record::Folder> folder;
     // One model at a time is in memory; all of them are tried before a folder is made, and the first one stays.
     const std::vector<std::string> names = flags.chosen();
+    record::Identity inputs;
     std::optional<Prepared> ready;
     for (std::size_t i = flags.folder.out ? names.size() : 1; i-- > 0;) {
         ready.reset();
         ready.emplace(prepared(names[i], flags));
+        if (flags.folder.out) {
+            const record::Identity of_one = inputs_of(i + 1, model::locate(names[i]), ready->model, ready->input.input);
+            inputs.insert(inputs.end(), of_one.begin(), of_one.end());
+        }
     }
     if (flags.folder.out) {
         const std::vector<ConfigEntry> configuration = inspect_configuration(given);
         folder = std::make_unique<record::Folder>(
             *flags.folder.out, use,
             record::Folder::Contents{to_toml(configuration), identity_of(configuration),
-                                     flags.folder.resume_command("inspect"), std::string(where_inspect)});
+                                     flags.folder.resume_command("inspect"), std::string(where_inspect), inputs});
         if (folder->finished()) {
             print_out(common.json ? read_text_file(folder->path() / "inspect.json", largest_report)
                                   : fmt::format("The run in {} is complete; its results are in inspect.json.\n",

@@ -124,7 +124,8 @@ ExitCode run(LimitsFlags& flags, const Common& common) {
         folder = std::make_unique<record::Folder>(
             *flags.folder.out, use,
             record::Folder::Contents{to_toml(configuration), identity_of(configuration),
-                                     flags.folder.resume_command("limits"), std::string(where_limits)});
+                                     flags.folder.resume_command("limits"), std::string(where_limits),
+                                     inputs_of(1, path, model, given.input)});
     }
     if (folder && folder->finished()) {
         print_out(common.json ? read_text_file(folder->path() / "limits.json", largest_document)

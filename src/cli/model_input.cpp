@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "cli/flags.hpp"
@@ -30,13 +31,17 @@ void InputFlags::declare(CLI::App& app, const std::string& without) {
     add_option(app, "--text", text,
                fmt::format("the file with the text, for the model's own tokenizer; - is the standard input{}",
                            without.empty() ? "" : fmt::format(" (default: {})", without)))
-        .type_name("FILE");
+        .type_name("FILE")
+        .not_empty("the name of a file");
     add_option(app, "--string", string, "the text itself").type_name("TEXT");
-    add_option(app, "--ids", ids, "instead of a text: token ids with commas between them, or @FILE").type_name("LIST");
+    add_option(app, "--ids", ids, "instead of a text: token ids with commas between them, or @FILE")
+        .type_name("LIST")
+        .not_empty("token ids, or @FILE");
     add_option(app, "--embeddings", embeddings,
                "instead of a text: a safetensors file whose tensor `embeddings` [tokens, channels] is what the first "
                "block is given, or whose `pixel_values` [channels, height, width] are an image")
-        .type_name("FILE");
+        .type_name("FILE")
+        .not_empty("the name of a file");
 }
 
 void InputFlags::check(std::string_view where, bool none_is_allowed) const {
@@ -109,6 +114,20 @@ ModelInput read_input(std::string_view where, const InputFlags& flags, const std
                     "a text that is not empty");
     }
     return result;
+}
+
+record::Identity inputs_of(std::size_t number, const std::filesystem::path& folder, const model::Model<float>& model,
+                           const model::Input& input) {
+    std::string sums;
+    const std::vector<model::ParameterSpec>& specs = model.layout().parameters;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        sums += record::checksum(std::as_bytes(std::span(model.at(static_cast<int>(i)), specs[i].elements())));
+    }
+    const auto key = [&](const char* what) { return fmt::format("{} of model {}", what, number); };
+    return {{key("configuration"), record::file_checksum(folder / "config.json")},
+            {key("weights"), record::checksum(sums)},
+            {key("input"), input.has_rows() ? record::checksum(std::as_bytes(std::span(input.rows)))
+                                            : record::checksum(std::as_bytes(std::span(input.ids)))}};
 }
 
 std::optional<tokenizer::Tokenizer> tokenizer_in(const std::filesystem::path& folder) {

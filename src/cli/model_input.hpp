@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "core/config.hpp"
 #include "model/input.hpp"
+#include "record/sealed.hpp"
 #include "tokenizer/tokenizer.hpp"
 
 namespace flyball::cli {
@@ -48,6 +49,11 @@ constexpr std::size_t all_tokens = static_cast<std::size_t>(-1);
 ModelInput read_input(std::string_view where, const InputFlags& flags, const std::filesystem::path& folder,
                       const model::Model<float>& model, std::size_t most = all_tokens,
                       const std::filesystem::path& otherwise = {});
+
+// What a run reads, for its folder: checksums of the configuration, the weights and the input of a model, which is
+// number `number` of the run.
+record::Identity inputs_of(std::size_t number, const std::filesystem::path& folder, const model::Model<float>& model,
+                           const model::Input& input);
 
 // The tokenizer in a model's folder, if there is one.
 std::optional<tokenizer::Tokenizer> tokenizer_in(const std::filesystem::path& folder);

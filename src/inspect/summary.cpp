@@ -154,22 +154,24 @@ std::optional<std::string> angle_sentence(const Report& report) {
 }
 
 std::optional<std::string> quiet_sentence(const Report& report) {
-    const std::vector<double> drops = values_of(report, &LayerReport::drop);
-    const std::vector<std::size_t> quiet = quiet_blocks(report);
-    std::string text = quiet.empty()
-                           ? "No block does much less than the others"
-                           : fmt::format(
-                                 "{} {} least: {} the stream by less than half of what the median "
-                                 "block does",
-                                 quiet.size() == 1 ? "Block " + blocks_text(quiet) : "Blocks " + blocks_text(quiet),
-                                 quiet.size() == 1 ? "does" : "do", quiet.size() == 1 ? "it turns" : "they turn");
-    if (!all_finite(drops)) {
-        return text + ".";
+    std::vector<std::string> sentences;
+    if (all_finite(values_of(report, &LayerReport::angular_distance))) {
+        const std::vector<std::size_t> quiet = quiet_blocks(report);
+        const bool alone = quiet.size() == 1;
+        sentences.push_back(
+            quiet.empty() ? "No block does much less than the others."
+                          : fmt::format("{} {} least: {} the stream by less than half of what the median block does.",
+                                        (alone ? "Block " : "Blocks ") + blocks_text(quiet), alone ? "does" : "do",
+                                        alone ? "it turns" : "they turn"));
     }
-    const std::size_t least = place_of_least(drops);
-    const std::size_t most = place_of_most(drops);
-    return fmt::format("{}. Leaving out block {} costs least ({} nats), block {} most ({}).", text, least,
-                       digits(drops[least]), most, digits(drops[most]));
+    const std::vector<double> drops = values_of(report, &LayerReport::drop);
+    if (all_finite(drops)) {
+        const std::size_t least = place_of_least(drops);
+        const std::size_t most = place_of_most(drops);
+        sentences.push_back(fmt::format("Leaving out block {} costs least ({} nats), block {} most ({}).", least,
+                                        digits(drops[least]), most, digits(drops[most])));
+    }
+    return sentences.empty() ? std::nullopt : std::optional(fmt::format("{}", fmt::join(sentences, " ")));
 }
 
 std::optional<std::string> token_sentence(const Report& report) {
@@ -209,12 +211,12 @@ std::string massive_sentence(const Report& report, const Spelling& spelling) {
     const std::string word = spelling && !report.ids.empty()
                                  ? spelling(report.ids[one.sequence * report.tokens + one.token])
                                  : std::string();
-    return fmt::format(
-        "Massive activations after block{} {}: the largest is {} in channel {} at token {}{}, {:.0f} "
-        "times the median entry.",
-        blocks.size() == 1 ? "" : "s", blocks_text(blocks), digits(one.value), one.channel, one.token,
-        word.empty() ? "" : fmt::format(" ({})", flyball::quoted(word)),
-        std::fabs(one.value) / report.layers[one.layer].median_abs);
+    const double median = report.layers[one.layer].median_abs;
+    return fmt::format("Massive activations after block{} {}: the largest is {} in channel {} at token {}{}, {}.",
+                       blocks.size() == 1 ? "" : "s", blocks_text(blocks), digits(one.value), one.channel, one.token,
+                       word.empty() ? "" : fmt::format(" ({})", flyball::quoted(word)),
+                       median > 0 ? fmt::format("{:.0f} times the median entry", std::fabs(one.value) / median)
+                                  : std::string("where half of the entries are 0"));
 }
 
 std::string sink_sentence(const Report& report) {

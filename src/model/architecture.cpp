@@ -96,6 +96,9 @@ void check(const Architecture& a, const std::string& what) {
     if (!(a.eps >= 0 && std::isfinite(a.eps))) {
         fail(fmt::format("a norm with eps = {}", a.eps), "a number from 0");
     }
+    if (a.dt == 0) {  // no sub-layer would be run, and what is saved or measured of them would be zeros
+        fail("dt = 0", "a number other than 0, since no block does anything in steps of 0");
+    }
     for (const auto& [key, value] : {std::pair{"dt", a.dt},
                                      {"ffn_scale", a.ffn_scale},
                                      {"embedding_scale", a.embedding_scale},

@@ -29,6 +29,14 @@ double number_above_0(const ConfigReader& config, const NumberKey& number) {
     return value;
 }
 
+double number_not_0(const ConfigReader& config, const NumberKey& number) {
+    const double value = config.number(number.key, number.standard);
+    if (value == 0) {
+        config.fail(number.key, "a number other than 0");
+    }
+    return value;
+}
+
 double cap_of(const ConfigReader& config, const NumberKey& cap) {
     return cap.key == nullptr || config.is_null(cap.key) || (!config.has(cap.key) && cap.standard == 0)
                ? 0
@@ -124,7 +132,7 @@ void read_numbers(const ConfigReader& config, const LlamaRelative& relative, Arc
         a.embedding_scale = config.number(relative.embedding_multiplier.key, relative.embedding_multiplier.standard);
     }
     if (relative.residual_multiplier.key != nullptr) {
-        a.dt = config.number(relative.residual_multiplier.key, relative.residual_multiplier.standard);
+        a.dt = number_not_0(config, relative.residual_multiplier);
     }
     if (relative.attention_multiplier.key != nullptr) {
         a.score_factor = number_above_0(config, relative.attention_multiplier);
@@ -133,11 +141,7 @@ void read_numbers(const ConfigReader& config, const LlamaRelative& relative, Arc
         a.score_factor = 1 / std::sqrt(number_above_0(config, relative.query_pre_attn_scalar));
     }
     if (relative.logits_divisor.key != nullptr) {
-        const double divisor = config.number(relative.logits_divisor.key, relative.logits_divisor.standard);
-        if (divisor == 0) {
-            config.fail(relative.logits_divisor.key, "a number other than 0");
-        }
-        a.logit_scale = 1 / divisor;
+        a.logit_scale = 1 / number_not_0(config, relative.logits_divisor);
     }
     a.score_cap = cap_of(config, relative.score_cap);
     a.logit_cap = cap_of(config, relative.logit_cap);

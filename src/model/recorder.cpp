@@ -68,6 +68,14 @@ bool Recorder::is_finite() const {
 void Recorder::save(const std::filesystem::path& path, std::span<const TensorToWrite> more) const {
     std::vector<TensorToWrite> list(more.begin(), more.end());
     for (const auto& [name, kept] : tensors_) {
+        const bool is_whole =
+            std::all_of(kept.rows.begin(), kept.rows.end(), [&](std::size_t n) { return n == tokens_; });
+        // What a block adds is 0 where the equation does not run a sub-layer; of the sub-layer itself there is nothing.
+        if (!is_whole && kept.what.what != Recorded::What::attn_added && kept.what.what != Recorded::What::ffn_added) {
+            throw Error(ErrorKind::usage, "model.record",
+                        fmt::format("{} of a block whose equation does not run that sub-layer", name),
+                        "what the model computes", "name what to save without it");
+        }
         list.push_back(tensor(name, kept.shape, kept.values));
     }
     write_safetensors(path, list, {{"format", "pt"}});

@@ -97,6 +97,7 @@ void Folder::fail(std::string_view what, std::string_view expected, std::string_
 
 Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     : path_(std::move(path)), contents_(std::move(contents)) {
+    contents_.identity.insert(contents_.identity.end(), contents_.inputs.begin(), contents_.inputs.end());
     std::error_code error;
     const bool is_folder = std::filesystem::is_directory(path_, error);
     if (std::filesystem::exists(path_, error) && !is_folder) {
@@ -185,6 +186,12 @@ void Folder::check_results() {
     if (!listed || about["files"].empty()) {
         refuse(file, "no list of files", "the provenance of a finished run");
     }
+    const Json read = about.contains("inputs") && about["inputs"].is_object() ? about["inputs"] : Json::object();
+    for (const auto& [name, sum] : contents_.inputs) {
+        if (read.contains(name) && read[name] != sum) {
+            refuse(file, fmt::format("a finished run with other {}", name), "what that run has read");
+        }
+    }
     for (const auto& [name, sum] : about["files"].items()) {
         if (!is_plain_name(name) || !is_there(path_ / name) || sum != file_checksum(path_ / name)) {
             refuse(path_ / name, "contents that do not have the checksum in provenance.json",
@@ -221,6 +228,9 @@ void Folder::finish(Json about, const std::vector<std::string>& files) {
         sums[name] = file_checksum(path_ / name);
     }
     about["files"] = std::move(sums);
+    for (const auto& [name, sum] : contents_.inputs) {
+        about["inputs"][name] = sum;
+    }
     write_file_atomically(path_ / "provenance.json", dump_json(about, 2) + "\n");
     remove_tree(path_ / spent);
     std::error_code error;

@@ -3,7 +3,7 @@
 //
 //     config.toml       the settings, as flags
 //     work/             what a run needs to go on; every file sealed (sealed.hpp). work/run.json says which run it is
-//     provenance.json   version, seed, machine, time, and a checksum of every file of the result
+//     provenance.json   version, seed, machine, time, and checksums of what was read and of every file of the result
 //
 // The order makes every moment of a kill unambiguous. A run begins with config.toml, then work/run.json. It ends with
 // its results, then provenance.json, then work/ is renamed (one instant: the run is finished) and only then deleted.
@@ -39,6 +39,7 @@ class Folder {
         Identity identity;           // of the run
         std::string resume_command;  // what a user types to go on; for messages
         std::string where;           // for messages: "cli.simulate"
+        Identity inputs = {};        // checksums of what the run reads; "text" is one. A finished run keeps them
     };
 
     // Makes the folder, its work/ and config.toml, which also shows that it can be written to before hours of work. A

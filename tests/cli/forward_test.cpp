@@ -516,6 +516,40 @@ TEST(Forward, NotANumberIsSaidAndItsTensorNamed) {
     EXPECT_EQ(parse_json(good.out, "out").at("finite"), true);
 }
 
+// A row of the head that is -3e38 everywhere makes one logit overflow; no token of the text is that one, so the readout
+// and the loss are finite. Whoever saves the logits gets the infinity, and is told.
+TEST(Forward, WhatIsOnlySavedIsFiniteToo) {
+    const std::string folder = temporary("overflow");
+    const std::string file = temporary("overflow.safetensors");
+    std::filesystem::remove_all(folder);
+    std::filesystem::copy(golden("olmo2"), folder);
+    const SafeTensors good = SafeTensors::open(golden("olmo2") + "/model.safetensors");
+    std::map<std::string, std::vector<float>> values;
+    std::vector<TensorToWrite> list;
+    for (const std::string& name : good.names()) {
+        std::vector<float>& numbers = values[name] = good.read<float>(name);
+        if (name == "lm_head.weight") {
+            const std::size_t dim = good.info(name).shape[1];
+            std::fill_n(numbers.begin() + static_cast<std::ptrdiff_t>(7 * dim), dim, -3e38F);
+        }
+        list.push_back(tensor(name, good.info(name).shape, numbers));
+    }
+    write_safetensors(folder + "/model.safetensors", list);
+    const std::string call = "forward '" + folder + "' --ids 5 --json";
+    const Outcome unsaved = run_program(call);
+    ASSERT_EQ(unsaved.exit, 0) << unsaved.err;
+    EXPECT_EQ(parse_json(unsaved.out, "out").at("finite"), true) << "nobody sees that logit";
+    const Outcome other = run_program(call + " --what hidden --save '" + file + "'");
+    EXPECT_EQ(parse_json(other.out, "out").at("finite"), true);
+    const Outcome saved = run_program(call + " --what logits --save '" + file + "'");
+    ASSERT_EQ(saved.exit, 0) << saved.err;
+    EXPECT_FALSE(std::isfinite(SafeTensors::open(file).read<float>("logits")[7]));
+    EXPECT_EQ(parse_json(saved.out, "out").at("finite"), false);
+    EXPECT_NE(saved.err.find("is not finite"), std::string::npos) << saved.err;
+    std::filesystem::remove_all(folder);
+    std::filesystem::remove(file);
+}
+
 TEST(Forward, BadInputExitsTwoWithOneSentence) {
     struct Case {
         std::string arguments;
@@ -527,6 +561,10 @@ TEST(Forward, BadInputExitsTwoWithOneSentence) {
     write_safetensors(narrow, std::vector{tensor("embeddings", {2, 5}, std::vector<float>(10))});
     std::ofstream(text) << "this is no safetensors file";
     const std::vector<Case> cases = {
+        {gpt2 + "--ids ''", "--ids ''"},
+        {gpt2 + "--ids 1 --save ''", "--save ''"},
+        {gpt2 + "--ids 1 --save x --what ''", "--what ''"},
+        {gpt2 + "--ids 1 --top 99999999999", "--top 99999999999, expected from 1 to 53"},
         {gpt2 + "--embeddings /nowhere.safetensors", "/nowhere.safetensors"},
         {gpt2 + "--embeddings '" + narrow + "'", "embeddings of shape [2, 5]"},
         {gpt2 + "--embeddings '" + text + "'", "not a safetensors file"},

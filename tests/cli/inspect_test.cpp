@@ -9,6 +9,7 @@
 
 #include "core/file.hpp"
 #include "core/json.hpp"
+#include "core/safetensors.hpp"
 #include "program.hpp"
 
 namespace flyball::cli::test::inspect_test {
@@ -208,6 +209,124 @@ TEST_F(Inspect, AFinishedFolderIsNotComputedAgain) {
     EXPECT_NE(contents("inspect.json"), before);
 }
 
+// The settings are the same, and yet it would be another run.
+TEST_F(Inspect, AFinishedFolderOfAnotherTextOrModelIsNotTakenForThisOne) {
+    const std::string model = place("model");
+    std::filesystem::copy(std::string(flyball::test::source_folder) + "/tests/model/golden/gpt2", model);
+    std::ofstream(place("ids")) << "1,2,3,4,5";
+    const std::string call = "inspect '" + model + "' --ids '@" + place("ids") + "'" + out();
+    ASSERT_EQ(run_program(call).exit, 0);
+    const Json inputs = parse_json(contents("provenance.json"), "provenance").at("inputs");
+    EXPECT_EQ(inputs.size(), 3U) << inputs;
+    const auto refused = [&](const std::string& what) {
+        const Outcome outcome = run_program(call + " --resume");
+        EXPECT_EQ(outcome.exit, 2) << what;
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_NE(outcome.err.find("a finished run with other " + what + " of model 1"), std::string::npos)
+            << outcome.err;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    };
+    EXPECT_EQ(run_program(call + " --resume").exit, 0);
+    std::ofstream(place("ids")) << "1,2,3,4,6";
+    refused("input");
+    std::ofstream(place("ids")) << "1,2,3,4,5";
+    EXPECT_EQ(run_program(call + " --resume").exit, 0);
+    const std::string config = read_text_file(model + "/config.json", 1U << 20U);
+    std::ofstream(model + "/config.json") << config << "\n";
+    refused("configuration");
+    std::ofstream(model + "/config.json") << config;
+    std::string weights = read_text_file(model + "/model.safetensors", 1U << 26U);
+    weights.back() = static_cast<char>(weights.back() ^ 1);
+    std::ofstream(model + "/model.safetensors") << weights;
+    refused("weights");
+    EXPECT_EQ(run_program(call + " --force").exit, 0);
+}
+
+TEST_F(Inspect, AnInterruptTellsHowToBeginAgain) {
+    const std::string before = "exec timeout --foreground --preserve-status -s INT 1";
+    const std::string slow = "inspect builtin:pre-ln --sequences 60 --drop";  // half a minute and more
+    const Outcome kept = run_program(slow + out(), before);
+    EXPECT_EQ(kept.exit, 130);
+    EXPECT_EQ(kept.out, "");
+    EXPECT_EQ(kept.err, "flyball: interrupted; begin again with: flyball inspect --config '" + place("run") +
+                            "/config.toml' --out '" + place("run") + "' --resume\n");
+    EXPECT_TRUE(std::filesystem::exists(place("run") + "/work/run.json"));
+    EXPECT_FALSE(std::filesystem::exists(place("run") + "/inspect.json"));
+    EXPECT_EQ(run_program("inspect builtin:pre-ln --sequences 1 --drop" + out() + " --resume").exit, 2);
+    const Outcome alone = run_program(slow, before);
+    EXPECT_EQ(alone.exit, 130);
+    EXPECT_EQ(alone.out, "");
+    EXPECT_EQ(alone.err, "flyball: interrupted\n");
+}
+
+// Killed before anything was measured: the folder is taken up and finished.
+TEST_F(Inspect, AFolderThatWasBegunIsTakenUp) {
+    const std::string call = "inspect builtin:pre-ln" + quick + out();
+    ASSERT_EQ(run_program(call).exit, 0);
+    const std::string whole = contents("layers.csv");
+    const Outcome killed = run_program("inspect builtin:pre-ln" + quick + out("begun") + " --json >/dev/full");
+    EXPECT_EQ(killed.exit, 2);  // the results are there, and nobody took them
+    EXPECT_EQ(run_program("inspect builtin:pre-ln" + quick + out("begun") + " --resume").exit, 0);
+    EXPECT_EQ(read_text_file(place("begun") + "/layers.csv", 1U << 26U), whole);
+}
+
+TEST_F(Inspect, SaysWhatItNeedsWhenMemoryIsShort) {
+    const Outcome outcome = run_program("inspect --sequences 4000" + out(), "ulimit -v 2000000; exec");
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_EQ(outcome.out, "");
+    // 4000 x 256 rows of 96 channels: 24 bytes each for the stream alone are 2.4 GB, inputs of 12 blocks 4.7 GB more.
+    EXPECT_NE(outcome.err.find("got 4000 x 256 tokens, which need about "), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find(" GB, expected at most the "), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(place("run")));
+    EXPECT_EQ(run_program("inspect" + quick, "ulimit -v 2000000; exec").exit, 0);
+}
+
+// One text, however it is given.
+TEST_F(Inspect, AStringAFileAndTheStandardInputAreOneText) {
+    const std::string text = "to be or not to be, that is the question";
+    std::ofstream(place("text")) << text;
+    const std::string length = " --length 8 --json";
+    const Outcome file = run_program("inspect --text '" + place("text") + "'" + length);
+    ASSERT_EQ(file.exit, 0) << file.err;
+    EXPECT_EQ(parse_json(file.out, "out").at("tokens"), 40);
+    EXPECT_EQ(run_program("inspect --string '" + text + "'" + length).out, file.out);
+    EXPECT_EQ(run_program("inspect --text -" + length, "printf '%s' '" + text + "' |").out, file.out);
+    // Each of two models has all of it.
+    const Outcome both =
+        run_program("inspect builtin:peri-ln builtin:pre-ln --text -" + length, "printf '%s' '" + text + "' |");
+    ASSERT_EQ(both.exit, 0) << both.err;
+    const Json models = parse_json(both.out, "out").at("models");
+    EXPECT_EQ(models[0], parse_json(file.out, "out"));
+    EXPECT_EQ(models[1].at("tokens"), 40);
+}
+
+// Rows in place of tokens: what flows is the same, and nothing that needs to know the tokens is there.
+TEST_F(Inspect, EmbeddingsTakeThePlaceOfTokens) {
+    const std::string model = "'" + std::string(flyball::test::source_folder) + "/tests/model/golden/llama-gqa'";
+    const std::string rows = place("rows.safetensors");
+    const std::string hidden = place("hidden.safetensors");
+    ASSERT_EQ(run_program("forward " + model + " --ids 3,1,4,1,5 --what hidden.0 --save '" + hidden + "'").exit, 0);
+    const std::vector<float> x0 = SafeTensors::open(hidden).read<float>("hidden.0");
+    write_safetensors(rows, std::vector{tensor("embeddings", {5, x0.size() / 5}, x0)});
+    const Json of_ids = json_of(model + " --ids 3,1,4,1,5");
+    const Json of_rows = json_of(model + " --embeddings '" + rows + "'");
+    EXPECT_EQ(of_rows.at("tokens"), 5);
+    EXPECT_EQ(of_rows.at("sequences"), 1);
+    EXPECT_TRUE(of_rows.at("loss").is_null());
+    EXPECT_TRUE(of_rows.at("layers")[0].at("gradient").is_null());
+    for (const char* const field : {"norm", "cosine", "attention_norm", "ffn_ratio", "angular_distance", "entropy"}) {
+        for (std::size_t l = 0; l < of_ids.at("layers").size(); ++l) {
+            EXPECT_EQ(of_rows.at("layers")[l].at(field), of_ids.at("layers")[l].at(field)) << field << " " << l;
+        }
+    }
+    const Json first = json_of(model + " --embeddings '" + rows + "' --length 3");
+    EXPECT_EQ(first.at("tokens"), 3);
+    const Outcome none = run_program("inspect " + model + " --embeddings '" + place("nothing") + "'");
+    EXPECT_EQ(none.exit, 2);
+    EXPECT_NE(none.err.find("nothing"), std::string::npos) << none.err;
+}
+
 TEST_F(Inspect, RefusesWhatMakesNoSenseAndWritesNothing) {
     std::ofstream(place("empty")) << "";
     const auto refused = [&](const std::string& arguments, const std::string& part) {
@@ -228,6 +347,10 @@ TEST_F(Inspect, RefusesWhatMakesNoSenseAndWritesNothing) {
     refused("--ids 1,2,3 --text x", "one of them");
     refused("--ids 1,256", "from 0 to 255");
     refused("--ids 1,-2", "whole numbers");
+    refused("--ids ''", "--ids '', expected token ids");
+    refused("--text ''", "--text '', expected the name of a file");
+    refused("--embeddings ''", "--embeddings '', expected the name of a file");
+    refused("--string ''", "a text of 0 tokens");
     refused("--text '" + place("nothing") + "'", "a readable file");
     refused("--text '" + place("") + "'", "a readable file");
     std::filesystem::create_directories(place("run"));

@@ -79,6 +79,21 @@ TEST(Limits, WritesTablesAndFigures) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(Limits, AFinishedFolderOfAnotherTextIsNotTakenForThisOne) {
+    const std::string folder = temporary("limits-again");
+    const std::string text = temporary("limits-again.txt");
+    const std::string call = "limits --lengths 16 --text '" + text + "' --out '" + folder + "'";
+    std::ofstream(text) << "to be or not to be, that is the question";
+    ASSERT_EQ(run_program(call).exit, 0);
+    EXPECT_EQ(run_program(call + " --resume").exit, 0);
+    std::ofstream(text) << "To be or not to be, that is the question";
+    const Outcome other = run_program(call + " --resume");
+    EXPECT_EQ(other.exit, 2);
+    EXPECT_NE(other.err.find("a finished run with other input of model 1"), std::string::npos) << other.err;
+    std::filesystem::remove_all(folder);
+    std::filesystem::remove(text);
+}
+
 // The bound that is drawn is a mean over heads, and heads lie above it: the caption says so where there is a bound.
 TEST(Limits, FiguresSayThatTheBoundShownIsAMean) {
     const std::string folder = temporary("limits-captions");

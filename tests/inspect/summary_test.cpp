@@ -228,6 +228,26 @@ TEST(Summary, NamesTheLargestMassiveActivation) {
               "the median entry.");
 }
 
+TEST(Summary, AMassiveActivationAmongZerosIsNotInfinitelyLarge) {
+    Report report = made_report(3);
+    report.massive = {{1, 1, 2, 5, -1321.0}};
+    report.layers[1].median_abs = 0;
+    EXPECT_EQ(sentence_with(report, "Massive"),
+              "Massive activations after block 1: the largest is -1.32e+03 in channel 5 at token 2, where half of the "
+              "entries are 0.");
+}
+
+TEST(Summary, DoesNotJudgeTurnsThatWereNotMeasured) {
+    Report report = made_report(3);
+    report.layers[1].angular_distance = not_measured;
+    EXPECT_EQ(sentence_with(report, "No block does"), "");
+    EXPECT_EQ(sentence_with(report, "Leaving out"),
+              "Leaving out block 0 costs least (0.43 nats), block 2 most (1.07).");
+    report.layers[0].drop = not_measured;
+    EXPECT_EQ(sentence_with(report, "Leaving out"), "");
+    EXPECT_EQ(summary(report, {}).size(), 8U);
+}
+
 TEST(Summary, WithoutATokenizerTheLensNamesNoToken) {
     Report report = made_report(3);
     report.layers[0].lens_agreement = 0.5;

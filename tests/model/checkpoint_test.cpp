@@ -469,6 +469,7 @@ TEST(Checkpoint, ModelsOfOurOwnAreCheckedToo) {
     expect("windows", "all", "a list of whole numbers");
     expect("heads", 3, "divides the heads");
     expect("dt", "fast", "dt");
+    expect("dt", 0, "a number other than 0");
     expect("equation", "x + dt*f(norm(x)) | norm(x)", "readout.norm.0.weight");
 }
 

@@ -325,6 +325,29 @@ TEST(Document, SaysWhatAModelIs) {
 }
 
 // In the last block: what comes after an infinite score is not a number, which would tell by itself.
+// Where a block's step is 0 its sub-layers are not run: zeros would be taken for their numbers.
+TEST(Recorder, HasNothingOfASubLayerThatIsNotRun) {
+    Architecture a = tiny_architecture("x + s*f(norm(x)) | norm(x) where s = depth < 0.4 ? 0 : 1");
+    const Model<float> model = tiny_model<float>(a, 5);
+    const flyball::test::TemporaryFolder folder;
+    const auto save = [&](const std::string& what) {
+        Recorder recorder(a, tiny_ids.size(), parse_recorded(what, a));
+        Pass<float> pass(model, Batch(tiny_ids.size()));
+        pass.forward(tiny_ids, recorder.taps());
+        recorder.save(folder.path() / "saved.safetensors", {});
+    };
+    for (const char* const what : {"attention.0", "scores.0", "query.0", "key.0", "value.0.1"}) {
+        const flyball::test::Caught caught = flyball::test::error_of([&] { save(what); });
+        EXPECT_NE(caught.text.find(std::string(what) + " of a block whose equation does not run"), std::string::npos)
+            << what << ": " << caught.text;
+    }
+    save("branch.0,attention.1,stream");
+    const SafeTensors saved = SafeTensors::open(folder.path() / "saved.safetensors");
+    for (const float added : saved.read<float>("branch.0.attn")) {
+        EXPECT_EQ(added, 0);
+    }
+}
+
 TEST(Recorder, AnInfiniteScoreIsNotFiniteButTheMaskIs) {
     const Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
     for (const float size : {1.0F, 1e30F}) {

@@ -400,6 +400,7 @@ TEST(Config, WhatTransformersCannotReadOrWeCannotRunIsOneSentence) {
         {llama("granite", {{"logits_scaling", 0}}), "a number other than 0"},
         {llama("granite", {{"attention_multiplier", 0}}), "attention_multiplier"},
         {llama("granite", {{"residual_multiplier", nullptr}}), "residual_multiplier = 'null'"},
+        {llama("granite", {{"residual_multiplier", 0}}), "residual_multiplier = '0'"},
         {llama("olmo2", {{"head_dim", nullptr}}), "head_dim"},
         {{{"model_type", "gpt_neox"}, {"rotary_pct", 1.5}}, "a share of a head, from 0 to 1"},
         {{{"model_type", "gpt_neox"}, {"rotary_pct", nullptr}}, "rotary_pct = 'null'"},

@@ -117,6 +117,36 @@ TEST(Folder, AnotherRunIsRefusedWithWhatDiffers) {
     EXPECT_NE(says.find("other settings"), std::string::npos) << says;
 }
 
+// What was read counts while the run is on and when it is over; a run that did not say what it read is left alone.
+TEST(Folder, ARunOfAnotherInputIsRefusedFinishedOrNot) {
+    for (const bool finished : {false, true}) {
+        const TemporaryFolder parent;
+        Folder::Contents read = contents;
+        read.inputs = {{"text", "aa"}, {"weights", "bb"}};
+        {
+            Folder folder(parent / "run", FolderUse::fresh, read);
+            write_file_atomically(parent / "run/result.json", "{}\n");
+            if (finished) {
+                folder.finish(provenance(1), {"config.toml", "result.json"});
+            }
+        }
+        EXPECT_EQ(Folder(parent / "run", FolderUse::resume, read).finished(), finished);
+        Folder::Contents other = read;
+        other.inputs[1].second = "cc";
+        const std::string says = refusal(parent / "run", FolderUse::resume, other);
+        EXPECT_NE(says.find(finished ? "a finished run with other weights" : "weights = 'bb'"), std::string::npos)
+            << says;
+        if (finished) {
+            EXPECT_TRUE(Folder(parent / "run", FolderUse::resume, contents).finished());
+        }
+    }
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    Folder::Contents read = contents;
+    read.inputs = {{"text", "aa"}};
+    EXPECT_TRUE(Folder(parent / "run", FolderUse::resume, read).finished()) << "of a version that kept none";
+}
+
 TEST(Folder, ForceRemovesTheResultsOfTheRunBeforeAndNothingElse) {
     const TemporaryFolder parent;
     make_finished(parent / "run");

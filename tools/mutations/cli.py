@@ -238,4 +238,12 @@ BLIND = [
      'flags.ids.empty() ? std::nullopt : std::optional(flags.prompt.value_or(""))'),
     ("sample-without-the-token-in-front", "src/cli/sample_command.cpp",
      "std::vector<std::int32_t> all = tokenizer.encode(prompt, true);", "std::vector<std::int32_t> all = tokenizer.encode(prompt, false);"),
+    ("weights-are-not-part-of-the-inputs", "src/cli/model_input.cpp",
+     '{key("weights"), record::checksum(sums)},', '{key("weights"), record::checksum("")},'),
+    ("rows-are-not-part-of-the-inputs", "src/cli/model_input.cpp",
+     "record::checksum(std::as_bytes(std::span(input.ids)))}};", "record::checksum(\"\")}};"),
+    ("inspect-does-not-ask-for-memory", "src/cli/inspect_command.cpp",
+     "    check_inspect_memory(model, input.batch, flags.settings);\n", ""),
+    ("string-is-the-name-of-a-file-for-inspect", "src/cli/inspect_command.cpp",
+     "flags.input.string ? repaired_text(*flags.input.string) :", "flags.input.string ? read_given_text(*flags.input.string) :"),
 ]

@@ -239,4 +239,9 @@ BLIND = [
      "static_cast<double>(u.size() - 2)", "static_cast<double>(u.size() - 1)"),
     ("row-as-tall-as-its-last-panel", "src/report/panel_figure.cpp",
      "tallest = std::max(tallest, height_of(panel));", "tallest = height_of(panel);"),
+    ("massive-activation-over-a-median-of-nothing", "src/inspect/summary.cpp",
+     "        median > 0 ? fmt::format(", "        median >= 0 ? fmt::format("),
+    ("turns-that-were-not-measured-are-judged", "src/inspect/summary.cpp",
+     "    if (all_finite(values_of(report, &LayerReport::angular_distance))) {\n        const std::vector<std::size_t> quiet",
+     "    if (!report.layers.empty()) {\n        const std::vector<std::size_t> quiet"),
 ]

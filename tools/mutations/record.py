@@ -140,4 +140,10 @@ BLIND = [
      "        if (is_plain_name(name)) {\n", "        if (!name.empty()) {\n"),
     ("seal-does-not-cover-names-of-tensors", "src/record/sealed.cpp",
      "        hash.add(content.name);\n", ""),
+    ("finished-run-of-any-input", "src/record/folder.cpp",
+     "if (read.contains(name) && read[name] != sum) {", "if (read.contains(name) && read[name] == nullptr) {"),
+    ("inputs-are-not-kept", "src/record/folder.cpp",
+     'about["inputs"][name] = sum;', 'about["inputs"][name] = name;'),
+    ("run-that-goes-on-with-any-input", "src/record/folder.cpp",
+     "    contents_.identity.insert(contents_.identity.end(), contents_.inputs.begin(), contents_.inputs.end());\n", ""),
 ]
