@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -264,6 +265,29 @@ INSTANTIATE_TEST_SUITE_P(Accepted, EveryModel, testing::ValuesIn(accepted_models
         name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
     return name;
 });
+
+// Published models, where their folder is known.
+TEST(ModelWeights, HaveTheAttentionOfPublishedModels) {
+    const char* const folder = std::getenv("FLYBALL_TEST_MODELS");
+    if (folder == nullptr) {
+        GTEST_SKIP() << "FLYBALL_TEST_MODELS is not set";
+    }
+    for (const char* name : {"smollm2-135m", "gemma3-270m", "minilm-l6"}) {
+        const std::filesystem::path path = std::filesystem::path(folder) / name;
+        if (!std::filesystem::exists(path)) {
+            continue;
+        }
+        const Shared model = stripped(path.string(), {});
+        const Architecture& a = model->architecture();
+        const auto trained = weights_of(model);
+        const Seen seen = forward(model, 7, random_stream(a, 7, 1));
+        for (const std::size_t l : {std::size_t{0}, a.layers / 2, a.layers - 1}) {
+            const std::vector<double> got =
+                attention_at(trained, 7, l, "x + dt*f(x)", seen_by_particles(a, seen.in[l]));
+            EXPECT_LT(distance_of(got, seen_by_particles(a, seen.out[l])), 1e-5) << name << ", block " << l;
+        }
+    }
+}
 
 // From the stream: the norm in front of attention with its gains is the unit norm of particles and gains in the
 // matrices.
