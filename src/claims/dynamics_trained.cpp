@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "bridge/model_weights.hpp"
 #include "claims/dynamics.hpp"
@@ -14,8 +15,7 @@ namespace flyball::claims {
 
 namespace {
 
-constexpr double passes = 8;         // through all blocks, for what happens late
-constexpr double thin = 0.2;         // step of rk4, in blocks
+constexpr double passes = 4;         // through all blocks, for what happens late
 constexpr double met = 1e-3;         // 1 - cosine of tokens that have come together
 constexpr std::size_t crowd = 16;    // tokens
 constexpr double short_start = 0.1;  // r0 that is forgotten soon
@@ -32,7 +32,9 @@ std::vector<std::string> trained_models(const Context& context) {
     return names;
 }
 
-// Unit tokens in the limit of thin layers, through the blocks of a model once; no mask, as in the paper.
+// Unit tokens in the limit of thin layers, through the blocks of a model once; no mask, as in the paper. Steps are
+// chosen by their error: where branches are short, Peri-LN and nGPT turn so suddenly that equal steps of 0.05 are too
+// long.
 dynamics::Settings under_weights_of(const Context& context, const std::string& model, std::size_t systems) {
     dynamics::Settings s;
     dynamics::parse_weights(model, s);
@@ -41,8 +43,8 @@ dynamics::Settings under_weights_of(const Context& context, const std::string& m
     s.layers.reset();
     s.tokens = crowd;
     s.systems = systems;
-    s.method = dynamics::Method::rk4;
-    s.dt = thin;
+    s.rtol = 1e-6;
+    s.atol = 1e-8;
     s.samples = 2;
     s.seed = context.seed;
     return s;
@@ -88,7 +90,7 @@ Measurement trained_early(const Context& context) {
             for (const std::string& scheme : paper_schemes()) {
                 dynamics::Settings s = under_weights_of(part, model, 1);
                 s.tokens = 2 * crowd;
-                s.time = thin;
+                s.time = 0.1;
                 s.seed = context.seed + draw;
                 const double speed = run_scheme(part, s, scheme).samples.front().speed;
                 if (is_one_of(scheme, {"ngpt", "peri-ln"})) {
@@ -143,10 +145,11 @@ report::LineFigure late_figure(const dynamics::Settings& s, const std::vector<dy
     return figure;
 }
 
-// As stated: Post-LN and nGPT are closer together than the other four. As corrected: nGPT is, and Post-LN is closer
-// than Peri-LN in those models alone whose branch turns it by more than `turn` a block at the start.
+// As stated: Post-LN and nGPT are closer together than the other four. As corrected: nGPT is; Post-LN is behind Peri-LN
+// in models whose branch turns it by less than `slow` a block at the start, and ahead where that is more than `fast`.
 Measurement trained_late(const Context& context) {
-    const double turn = context.predict("turn", 0.05);
+    const double slow = context.predict("slow", 0.06);
+    const double fast = context.predict("fast", 0.2);
     bool as_stated = true;
     bool as_corrected = true;
     std::size_t models_as_stated = 0;
@@ -177,8 +180,10 @@ Measurement trained_late(const Context& context) {
         ++models;
         models_as_stated += both ? 1 : 0;
         as_stated = as_stated && both;
-        as_corrected = as_corrected && of("ngpt").apart < others &&
-                       (of("post-ln").apart < of("peri-ln").apart) == (of("post-ln").start_speed > turn);
+        const bool ahead = of("post-ln").apart < of("peri-ln").apart;
+        const double speed = of("post-ln").start_speed;
+        as_corrected =
+            as_corrected && of("ngpt").apart < others && !(speed < slow && ahead) && !(speed > fast && !ahead);
         add_to(seen, fmt::format("{} {:.3f}: nGPT {:.1e}, Post-LN {:.1e}, Peri-LN {:.1e}, Pre-LN {:.1e}",
                                  without_prefix(model), of("post-ln").start_speed, of("ngpt").apart,
                                  of("post-ln").apart, of("peri-ln").apart, of("pre-ln").apart));
@@ -190,7 +195,9 @@ Measurement trained_late(const Context& context) {
     });
     result.predicted = "Post-LN and nGPT closest in every model";
     result.measured = fmt::format("in {} of {} models", models_as_stated, models);
-    result.tolerance = fmt::format("corrected: Post-LN beside Peri-LN, by a turn of {} a block", turn);
+    result.tolerance = fmt::format(
+        "corrected: Post-LN behind Peri-LN where it turns by less than {} a block, ahead where by more than {}", slow,
+        fast);
     result.verdict = verdict_of(as_stated, as_corrected);
     result.note = fmt::format(
         "speed of Post-LN at the start and 1 - cosine after {} passes through the blocks, by model: {}; n = {}, thin "
@@ -254,31 +261,56 @@ Measurement trained_growth(const Context& context) {
     return result;
 }
 
-// Peri-LN's branch has length 1: a token turns at the share of it that is across the token, over r.
+// Mean over tokens of |theta'| |x| under Peri-LN, in the middle of a block. A branch has length 1: this is the share of
+// it that is across the token.
+double share_across(const dynamics::Settings& s, const dynamics::Particles& particles, double t) {
+    dynamics::Problem problem = dynamics::problem_of(s, scheme::find_scheme("peri-ln").program);
+    problem.start = particles.x();
+    const auto block = static_cast<std::size_t>(t);
+    problem.attention.weights = [&s, block](std::size_t, std::size_t) { return s.trained->at(block); };
+    const dynamics::Velocities now = dynamics::velocities(problem);
+    double sum = 0;
+    for (std::size_t j = 0; j < now.r.size(); ++j) {
+        sum += measure::length(now.turn.data() + j * s.dim, s.dim) * now.r[j];
+    }
+    return sum / static_cast<double>(now.r.size());
+}
+
 Measurement trained_movement(const Context& context) {
-    const double stated = context.predict("speed times length", 1);
-    Comparison product = Comparison::relative(0.1);
+    const double stated = context.predict("share", 0.8);
+    double least = HUGE_VAL;
     std::string seen;
     over_models(context, [&](const Context& part, const std::string& model) {
         dynamics::Settings s = under_weights_of(part, model, context.size<std::size_t>(1, 4));
+        const double blocks = s.time;
         s.time *= passes;
-        s.samples = static_cast<std::size_t>(passes) + 1;
-        const dynamics::Record record = run_scheme(part, s, "peri-ln");
-        for (const dynamics::Sample& sample : record.samples) {
-            product.see(sample.speed * sample.radius, stated);
-        }
-        const dynamics::Sample& last = record.samples.back();
-        add_to(seen, fmt::format("{} {:.3f} at 1 - cosine = {:.2g}, |x| = {:.3g}", without_prefix(model),
-                                 last.speed * last.radius, last.one_minus_cosine, last.radius));
+        s.samples = 2 * static_cast<std::size_t>(s.time) + 1;  // twice a block: at its ends and in its middle
+        double sum = 0;                                        // over the blocks of a pass
+        double first = 0;
+        double last = 0;
+        const auto look = [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
+            if (std::floor(sample.t) < sample.t) {
+                sum += share_across(s, particles, sample.t) / blocks;
+            } else if (sample.t > 0 && std::fmod(sample.t, blocks) == 0) {
+                last = std::exchange(sum, 0);
+                first = first == 0 ? last : first;
+                least = std::min(least, last);
+            }
+        };
+        const dynamics::Sample end =
+            run_particles(part, s, scheme::find_scheme("peri-ln").program, look).samples.back();
+        add_to(seen, fmt::format("{} {:.3f} and {:.3f} (1 - cosine = {:.2g}, |x| = {:.3g})", without_prefix(model),
+                                 first, last, end.one_minus_cosine, end.radius));
     });
     Measurement result;
-    result.predicted = stated;
-    result.measured = product.measured();
-    result.tolerance = fmt::format("{} of it, at the start and after each of {} passes", product.tolerance(), passes);
-    result.verdict = verdict_of(product.agrees());
+    result.predicted = fmt::format("at least {} of 1/|x|", stated);
+    result.measured = least;
+    result.tolerance = fmt::format("in every model and each of {} passes", passes);
+    result.verdict = verdict_of(least > stated);
     result.note = fmt::format(
-        "mean |theta'| times mean |x|; measured: where it is farthest from 1. After {} passes through the blocks, by "
-        "model: {}; n = {}, thin layers",
+        "mean of |theta'| |x| over tokens and the blocks of a pass; in the first and in the last of {} passes, by "
+        "model: "
+        "{}; n = {}, thin layers",
         passes, seen, crowd);
     return result;
 }
@@ -332,39 +364,40 @@ Claim trained_claim(const char* id, const char* statement, Verdict expected, con
 }  // namespace
 
 std::vector<Claim> dynamics_trained_claims() {
-    return {
-        trained_claim("dynamics-trained-early",
-                      "Under trained weights, as under random ones, nGPT and Peri-LN turn tokens first.",
-                      Verdict::holds, "on all shipped models, or on the one that is named", trained_early, 5),
-        trained_claim(
-            "dynamics-trained-late",
-            "Under trained weights, as under random ones, Post-LN and nGPT collapse in the end and the other "
-            "four more slowly.",
-            Verdict::holds_corrected,
-            "nGPT does. Post-LN's clock runs with the length of the branch, Peri-LN's does not: Post-LN is "
-            "ahead of Peri-LN only under weights that turn it by more than 0.05 a block, which is those of the "
-            "models that norm the stream; under those of Pre-LN and Peri-LN models it stays far behind",
-            trained_late, 25),
-        trained_claim(
-            "dynamics-trained-growth",
-            "Through the blocks of a trained model the stream of Pre-LN and Peri-LN grows like t, or like "
-            "sqrt t as with new weights in every layer.",
-            Verdict::holds_corrected,
-            "at most like sqrt t in every model, and in most of them more slowly: blocks take back what others "
-            "wrote, and under some models' weights the stream gets shorter",
-            trained_growth, 5),
-        trained_claim("dynamics-trained-movement",
-                      "Under trained weights a token of Peri-LN turns at speed 1/|x| from the first block on and also "
-                      "after tokens have met: what a branch adds is across the token.",
-                      Verdict::holds,
-                      "early movement survives, and so does the slowing down by growth; that clustering itself stops "
-                      "tokens, as with identity weights, does not",
-                      trained_movement, 5),
-        trained_claim(
-            "dynamics-trained-consensus",
-            "Under trained weights tokens that have met do not stand still, as they do with identity weights: "
-            "they turn together from block to block.",
-            Verdict::holds, "", trained_consensus, 5)};
+    return {trained_claim("dynamics-trained-early",
+                          "Under trained weights, as under random ones, nGPT and Peri-LN turn tokens first.",
+                          Verdict::holds, "on all shipped models, or on the one that is named", trained_early, 5),
+            trained_claim(
+                "dynamics-trained-late",
+                "Under trained weights, as under random ones, Post-LN and nGPT collapse in the end and the other "
+                "four more slowly.",
+                Verdict::holds_corrected,
+                "nGPT does. Post-LN's clock runs with the length of the branch, Peri-LN's does not: after four "
+                "passes through a model Post-LN is ahead of Peri-LN under weights that turn it by more than 0.2 a "
+                "block at the start, those of models that norm the stream everywhere, and behind under weights that "
+                "turn it by less than 0.06, those of Pre-LN and Peri-LN models, where it has hardly begun",
+                trained_late, 20),
+            trained_claim(
+                "dynamics-trained-growth",
+                "Through the blocks of a trained model the stream of Pre-LN and Peri-LN grows like t, or like "
+                "sqrt t as with new weights in every layer.",
+                Verdict::holds_corrected,
+                "at most like sqrt t in every model, and in most of them more slowly: blocks take back what others "
+                "wrote, and under some models' weights the stream gets shorter",
+                trained_growth, 5),
+            trained_claim(
+                "dynamics-trained-movement",
+                "Under trained weights a token of Peri-LN turns at nearly 1/|x| a block, early and late, also after "
+                "tokens have met: what a branch adds is across the token.",
+                Verdict::holds,
+                "early movement survives, and so does the slowing down by growth; that clustering itself stops "
+                "tokens, as with identity weights, does not",
+                trained_movement, 10),
+            trained_claim(
+                "dynamics-trained-consensus",
+                "Under trained weights tokens that have met do not stand still, as they do with identity weights: "
+                "they turn together from block to block.",
+                Verdict::holds, "", trained_consensus, 10)};
 }
 
 }  // namespace flyball::claims
