@@ -192,7 +192,7 @@ const std::vector<Planted>& table() {
          [](double, const Place&) { return -1.5; }},
         {"dynamics-ffn-exponent", "exponent without", "-1.95", [](double, const Place&) { return -1.95; }},
         {"dynamics-trained-early", "lead", "three times as fast", [](double, const Place&) { return 3.0; }},
-        {"dynamics-trained-late", "slow", "behind up to 0.2 a block", [](double, const Place&) { return 0.2; }},
+        {"dynamics-trained-late", "slow", "apart up to 0.2 a block", [](double, const Place&) { return 0.2; }},
         {"dynamics-trained-late", "fast", "ahead from 0.03 a block on", [](double, const Place&) { return 0.03; }},
         {"dynamics-trained-growth", "most", "more slowly than t^0.4", [](double, const Place&) { return 0.4; }},
         {"dynamics-trained-growth", "fresh", "no slower than t^-0.5", [](double, const Place&) { return -0.5; }},
