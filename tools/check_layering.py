@@ -27,8 +27,9 @@ MAY_INCLUDE = {
     "limits": ["model"],
     "inspect": ["model"],
     "train": ["model", "record"],
+    "bridge": ["dynamics", "model"],
     "check": ["theory", "dynamics", "train"],
-    "claims": ["check", "limits", "inspect", "report"],
+    "claims": ["bridge", "check", "limits", "inspect", "report"],
     "cli": ["claims"],
 }
 LONGEST = 450

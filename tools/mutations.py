@@ -39,7 +39,7 @@ BUILD = TREE / "build/release"
 FEWEST = 10  # of a module
 # Test programs from cheap to dear, so that a mistake is found as early as can be; others come after these.
 ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "limits", "train", "model", "dynamics",
-         "cli"]
+         "bridge", "cli"]
 WITHOUT_AVX2 = ["scheme", "attention", "model", "limits"]  # their tests run again with FLYBALL_ISA=plain
 TIMEOUT = 600
 FAULT_WALK = "flyball_faults"

@@ -62,6 +62,10 @@ void check(const Weights<Real>& weights, std::size_t dim) {
     }
     const std::size_t size = weights.width * dim;
     for (const HeadWeights<Real>& head : weights.head) {
+        if (!head.channels.empty() && head.channels.size() != weights.width) {
+            refuse(fmt::format("{} factors of queries", head.channels.size()),
+                   fmt::format("{}, one for each channel of a head", weights.width));
+        }
         if (head.query.size() != size || head.key.size() != size || head.value.size() != size ||
             head.output.size() != size) {
             refuse(fmt::format("matrices of {}, {}, {} and {} numbers", head.query.size(), head.key.size(),
@@ -83,6 +87,23 @@ void project(std::size_t rows, std::size_t from, std::size_t to, const Real* in,
     });
 }
 
+// Rows [n, width] by their own length, or by that of the whole projection where `squares` [n] has its sums of squares.
+template <class Real>
+void norm_rows(const ProjectionNorm& norm, std::size_t n, std::size_t width, const std::vector<double>& squares,
+               Real* rows) {
+    for (std::size_t j = 0; j < n; ++j) {
+        Real* const row = rows + j * width;
+        double sum = norm.all_heads ? squares[j] : 0;
+        for (std::size_t c = 0; !norm.all_heads && c < width; ++c) {
+            sum += static_cast<double>(row[c]) * static_cast<double>(row[c]);
+        }
+        const double length = std::sqrt(sum / norm.count + norm.eps);
+        for (std::size_t c = 0; length > 0 && c < width; ++c) {
+            row[c] = static_cast<Real>(static_cast<double>(row[c]) / length);
+        }
+    }
+}
+
 }  // namespace
 
 template <class Real>
@@ -102,6 +123,8 @@ struct Attention<Real>::Body {
         std::vector<Real> key;    // [n, width]
         std::vector<Real> value;  // [n, width]
         std::vector<Real> sums;   // [n, width]
+        // [n] each of queries, keys, values: squares summed over all heads, where a norm asks for them
+        std::array<std::vector<double>, 3> squares;
     };
     std::vector<Worker> workers;
 
@@ -146,14 +169,46 @@ struct Attention<Real>::Body {
         }
     }
 
+    static const std::vector<Real>& matrix(const HeadWeights<Real>& head, std::size_t part) {
+        return part == 0 ? head.query : part == 1 ? head.key : head.value;
+    }
+    static std::vector<Real>& rows(Worker& worker, std::size_t part) {
+        return part == 0 ? worker.query : part == 1 ? worker.key : worker.value;
+    }
+
+    // Costs the projection twice, of models whose heads are normed together.
+    void sum_squares(Worker& worker, std::size_t part, const Real* z) const {
+        std::vector<double>& squares = worker.squares[part];
+        std::vector<Real>& room = rows(worker, part);
+        squares.assign(shape.tokens, 0);
+        for (const HeadWeights<Real>& head : weights.head) {
+            project<Real>(shape.tokens, shape.dim, weights.width, z, matrix(head, part).data(), 0, room.data());
+            for (std::size_t i = 0; i < room.size(); ++i) {
+                squares[i / weights.width] += static_cast<double>(room[i]) * static_cast<double>(room[i]);
+            }
+        }
+    }
+
     void weighted_heads(Worker& worker, const Real* z, Real* out) const {
         const std::size_t n = shape.tokens;
         const std::size_t width = weights.width;
+        for (std::size_t part = 0; part < 3; ++part) {
+            if (weights.norms[part].on && weights.norms[part].all_heads) {
+                sum_squares(worker, part, z);
+            }
+        }
         for (std::size_t h = 0; h < weights.heads; ++h) {
             const HeadWeights<Real>& head = weights.head[h];
-            project<Real>(n, shape.dim, width, z, head.query.data(), 0, worker.query.data());
-            project<Real>(n, shape.dim, width, z, head.key.data(), 0, worker.key.data());
-            project<Real>(n, shape.dim, width, z, head.value.data(), 0, worker.value.data());
+            for (std::size_t part = 0; part < 3; ++part) {
+                Real* const to = rows(worker, part).data();
+                project<Real>(n, shape.dim, width, z, matrix(head, part).data(), 0, to);
+                if (weights.norms[part].on) {
+                    norm_rows(weights.norms[part], n, width, worker.squares[part], to);
+                }
+            }
+            for (std::size_t i = 0; !head.channels.empty() && i < n * width; ++i) {
+                worker.query[i] *= head.channels[i % width];
+            }
             worker.kernel->run(beta(h), worker.query.data(), worker.key.data(), worker.value.data(),
                                worker.sums.data());
             project<Real>(n, width, shape.dim, worker.sums.data(), head.output.data(), h == 0 ? Real{0} : Real{1}, out);

@@ -2,7 +2,8 @@
 //
 //     A_j = sum_h O_h sum_k w_jk V_h z_k,      w_j = weights of the scores beta_h <Q_h z_j, K_h z_k>
 //
-// for each of `systems` independent systems of n tokens. How scores become weights is the Kind, with m the number of
+// for each of `systems` independent systems of n tokens. Queries, keys and values may be normed before scores are taken
+// (ProjectionNorm). How scores become weights is the Kind, with m the number of
 // tokens row j may see (n, or j + 1 under the causal mask, where row j sees k <= j):
 //
 //     softmax        exp(s_k) / sum_l exp(s_l),             s = beta <Q z_j, K z_k>
@@ -22,6 +23,7 @@
 // Rejected: gather-based neighbour lists (beta is seldom large enough), FFT on the circle (needs a grid).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -46,12 +48,21 @@ struct Settings {
     std::vector<double> head_betas;  // one per head, or empty: all beta
 };
 
+// What trained models do to queries, keys or values (QK-norm): row / sqrt(sum of its squares / count + eps).
+struct ProjectionNorm {
+    bool on = false;
+    bool all_heads = false;  // the sum is over the channels of all heads together, otherwise of each head
+    double count = 1;        // channels for a root mean square, 1 for a length
+    double eps = 0;
+};
+
 template <class Real>
 struct HeadWeights {
-    std::vector<Real> query;   // [width, dim]
-    std::vector<Real> key;     // [width, dim]
-    std::vector<Real> value;   // [width, dim]
-    std::vector<Real> output;  // [dim, width]
+    std::vector<Real> query;          // [width, dim]
+    std::vector<Real> key;            // [width, dim]
+    std::vector<Real> value;          // [width, dim]
+    std::vector<Real> output;         // [dim, width]
+    std::vector<Real> channels = {};  // [width]: factors of the queries behind their norm; none: 1
 };
 
 template <class Real>
@@ -60,6 +71,7 @@ struct Weights {
     std::size_t width = 0;
     // Empty means identity: `heads` heads of full width and weight 1/heads, which is one head unless head_betas differ.
     std::vector<HeadWeights<Real>> head;
+    std::array<ProjectionNorm, 3> norms = {};  // of queries, keys, values; not of identity weights
 
     bool identity() const { return head.empty(); }
 };

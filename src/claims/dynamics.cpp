@@ -16,7 +16,7 @@ numbers, particle runs, the reduced law.
                     dynamics_start_claims,       dynamics_cone_claims,      dynamics_cone_opening_claims,
                     dynamics_random_claims,      dynamics_growth_claims,    dynamics_curves_claims,
                     dynamics_headline_claims,    dynamics_clock_claims,     dynamics_findings_claims,
-                    dynamics_output_norm_claims, dynamics_sublayers_claims};
+                    dynamics_output_norm_claims, dynamics_sublayers_claims, dynamics_trained_claims};
     return group;
 }
 

@@ -27,5 +27,6 @@ std::vector<Claim> dynamics_clock_claims();        // causal masks, LN-Scaling, 
 std::vector<Claim> dynamics_findings_claims();     // the curve and constant of Pre-LN and Peri-LN
 std::vector<Claim> dynamics_output_norm_claims();  // Output-LN, with and without normed queries and keys
 std::vector<Claim> dynamics_sublayers_claims();    // heads, FFN
+std::vector<Claim> dynamics_trained_claims();      // what survives trained weights
 
 }  // namespace flyball::claims

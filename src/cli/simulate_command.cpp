@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "bridge/model_weights.hpp"
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
 #include "cli/simulate_figures.hpp"
@@ -31,6 +32,17 @@ void resolve(const CLI::App& app, SimulateFlags& flags) {
     if (s.layers && was_given(app, "--time")) {
         throw Error(ErrorKind::usage, "cli.simulate", "--time and --layers together", "one of them",
                     "--layers L --dt DT runs to time L*DT");
+    }
+    if (s.weights == dynamics::WeightKind::model) {
+        if (flags.tied) {
+            throw Error(ErrorKind::usage, "cli.simulate", "--tied with the weights of a model", "random weights",
+                        "the blocks of a model are taken one after the other");
+        }
+        const auto said = [&app](const char* flag) { return was_given(app, flag); };
+        dynamics::use_trained(bridge::read_model_weights(s.weight_file, s.norm_gains),
+                              {said("--dim"), said("--heads"), said("--beta"), said("--attention"),
+                               said("--layers") || said("--time"), said("--dt")},
+                              s);
     }
     dynamics::complete(s);
     dynamics::check(s);
@@ -131,7 +143,7 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
     if (folder && complete) {
         write_results(flags, runs, *folder);
     }
-    print_out(common.json ? dump_json(dynamics::document(runs), 2) + "\n"
+    print_out(common.json ? dump_json(dynamics::document(flags.settings, runs), 2) + "\n"
                           : simulate_text(flags.settings, runs, complete ? folder.get() : nullptr));
     if (complete) {
         return ExitCode::done;
@@ -150,7 +162,9 @@ Command simulate_command() {
     command.example =
         "flyball simulate peri-ln\n"
         "  flyball simulate post-ln ngpt:alpha=1/(1+t) --tokens 256 --start symmetric --beta 5 --out run1\n"
-        "  flyball simulate pre-ln --equation 'mine=x + dt*norm(f(x)) | norm(x)' --layers 48 --weights kaiming --fresh";
+        "  flyball simulate pre-ln --equation 'mine=x + dt*norm(f(x)) | norm(x)' --layers 48 --weights kaiming "
+        "--fresh\n"
+        "  flyball simulate --weights builtin:pre-ln --gains";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<SimulateFlags>();
         flags->settings.dim = 0;  // chosen once the start is known

@@ -9,6 +9,7 @@
 #include "cli/simulate_figures.hpp"
 #include "cli/terminal.hpp"
 #include "core/number.hpp"
+#include "dynamics/trained_weights.hpp"
 #include "report/text.hpp"
 
 namespace flyball::cli {
@@ -37,7 +38,11 @@ std::string describe(const dynamics::Settings& s) {
     if (s.r0 != 1) {
         text += fmt::format(", r0 = {}", format_double(s.r0));
     }
-    if (s.weights == dynamics::WeightKind::file) {
+    if (s.trained) {
+        text +=
+            fmt::format(", weights of {}{}, block after block", s.trained->model, s.norm_gains ? " with gains" : "");
+        text += ", its positions, biases and FFN dropped";
+    } else if (s.weights == dynamics::WeightKind::file) {
         text += ", weights of " + std::filesystem::path(s.weight_file).filename().string();
     } else if (s.weights != dynamics::WeightKind::identity) {
         text += fmt::format(", {} weights", dynamics::weights_text(s));
@@ -63,7 +68,11 @@ std::string describe(const dynamics::Settings& s) {
 
 std::string simulate_text(const dynamics::Settings& settings, const std::vector<dynamics::SchemeRun>& all,
                           const dynamics::RunFolder* folder) {
-    std::string text = describe(settings) + "\n\n";
+    std::string text = describe(settings) + "\n";
+    for (const std::string& note : dynamics::trained_notes(settings)) {
+        text += "* " + note + "\n";
+    }
+    text += "\n";
     std::vector<dynamics::SchemeRun> runs;  // an interrupt in its first evaluation leaves a run nothing to show
     std::copy_if(all.begin(), all.end(), std::back_inserter(runs),
                  [](const dynamics::SchemeRun& run) { return !run.record.samples.empty(); });

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
+#include "dynamics/trained_weights.hpp"
 
 namespace flyball::dynamics {
 
@@ -43,6 +44,9 @@ record::Identity identity_of(const Settings& settings, const scheme::Program& pr
     }
     if (settings.weights == WeightKind::file) {
         identity.emplace_back("checksum of the weight file", record::file_checksum(settings.weight_file));
+    }
+    if (settings.trained) {
+        identity.emplace_back("checksum of the model", settings.trained->checksum());
     }
     return identity;
 }

@@ -1,5 +1,7 @@
 #include "dynamics/document.hpp"
 
+#include "dynamics/trained_weights.hpp"
+
 namespace flyball::dynamics {
 
 namespace {
@@ -20,7 +22,7 @@ Json fusings(const std::vector<Fusing>& history) {
 
 }  // namespace
 
-Json document(const std::vector<SchemeRun>& runs) {
+Json document(const Settings& settings, const std::vector<SchemeRun>& runs) {
     Json list = Json::array();
     for (const SchemeRun& run : runs) {
         Json row = Json::object();
@@ -47,7 +49,14 @@ Json document(const std::vector<SchemeRun>& runs) {
             {"steps", run.record.steps}, {"evaluations", run.record.evaluations}, {"seconds", run.record.seconds}};
         list.push_back(std::move(row));
     }
-    return {{"runs", std::move(list)}};
+    Json result = {{"runs", std::move(list)}};
+    if (settings.trained) {
+        const TrainedWeights& trained = *settings.trained;
+        result["weights"] = {{"model", trained.model},       {"blocks", trained.blocks},
+                             {"heads", trained.heads},       {"beta", trained.beta},
+                             {"gains", settings.norm_gains}, {"notes", trained_notes(settings)}};
+    }
+    return result;
 }
 
 }  // namespace flyball::dynamics

@@ -15,6 +15,6 @@ struct SchemeRun {
     Record record;
 };
 
-Json document(const std::vector<SchemeRun>& runs);
+Json document(const Settings& settings, const std::vector<SchemeRun>& runs);
 
 }  // namespace flyball::dynamics

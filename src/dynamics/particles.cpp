@@ -20,10 +20,11 @@ constexpr std::size_t most_frame_tokens = 4096;  // the frame costs n^2 d, witho
 
 template <class Real>
 attention::Weights<Real> narrowed(const attention::Weights<double>& wide) {
-    attention::Weights<Real> result{wide.heads, wide.width, {}};
+    attention::Weights<Real> result{wide.heads, wide.width, {}, wide.norms};
     const auto each = [](const std::vector<double>& values) { return std::vector<Real>(values.begin(), values.end()); };
     for (const auto& head : wide.head) {
-        result.head.push_back({each(head.query), each(head.key), each(head.value), each(head.output)});
+        result.head.push_back(
+            {each(head.query), each(head.key), each(head.value), each(head.output), each(head.channels)});
     }
     return result;
 }
@@ -204,7 +205,9 @@ void Particles::velocity(double t, const double* y, double* slope) {
 }
 
 void Particles::layer(std::size_t l) {
-    if (problem_.fresh) {
+    if (problem_.draw_of_layers) {
+        use_draw(l - 1);
+    } else if (problem_.fresh) {
         use_draw(static_cast<std::size_t>(std::floor(static_cast<double>(l - 1) * problem_.dt + 1e-9)));
     }
     step_.layer(Environment::layer(l, *problem_.layers, problem_.dt, problem_.tokens, problem_.dim), state_,

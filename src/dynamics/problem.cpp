@@ -1,25 +1,28 @@
 #include "dynamics/problem.hpp"
 
 #include "dynamics/start.hpp"
+#include "dynamics/trained_weights.hpp"
 
 namespace flyball::dynamics {
 
 Problem problem_of(const Settings& s, const scheme::Program& program) {
     check(s);
-    Problem problem{program, s.systems, s.tokens, s.dim, start_rows(s), s.r0};
+    const bool centred = s.trained && s.trained->centred;
+    Problem problem{program, s.systems, s.tokens, s.dim, centred ? centred_start(s) : start_rows(s), s.r0};
     problem.attention.settings.kind = attention::kind_from_name(s.attention);
     problem.attention.settings.mask = s.causal ? attention::Mask::causal : attention::Mask::none;
     problem.attention.settings.beta = s.beta;
     problem.attention.heads = s.heads;
     if (s.weights != WeightKind::identity) {
         problem.attention.weights = [s](std::size_t system, std::size_t draw) { return draw_weights(s, system, draw); };
-        problem.attention.per_system = s.weights != WeightKind::file;
+        problem.attention.per_system = s.draws_weights();
     }
     if (s.ffn_width > 0) {
         problem.ffn.width = s.ffn_width;
         problem.ffn.weights = [s](std::size_t system, std::size_t draw) { return draw_feed_forward(s, system, draw); };
     }
-    problem.fresh = s.fresh;
+    problem.fresh = s.fresh || s.weights == WeightKind::model;
+    problem.draw_of_layers = s.weights == WeightKind::model;
     problem.layers = s.layers;
     problem.dt = s.step();
     problem.time = s.time;

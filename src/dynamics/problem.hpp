@@ -51,7 +51,8 @@ struct Problem {
 
     AttentionLayer attention = {};
     FeedForwardLayer ffn = {};
-    bool fresh = false;  // weights are redrawn at every integer t
+    bool fresh = false;           // weights are redrawn at every integer t
+    bool draw_of_layers = false;  // layers have a draw each, whatever their dt: block l of a model is layer l
 
     std::optional<std::size_t> layers = {};  // discrete layers of step dt; otherwise an ODE up to `time`
     double dt = 1;

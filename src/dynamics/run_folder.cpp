@@ -185,7 +185,7 @@ std::vector<TrajectorySample> RunFolder::frames(std::size_t i, const Record& rec
 }
 
 void RunFolder::write(const std::vector<SchemeRun>& runs) {
-    write_file_atomically(path() / "result.json", dump_json(document(runs), 2) + "\n");
+    write_file_atomically(path() / "result.json", dump_json(document(plan_.settings, runs), 2) + "\n");
     add_file("result.json");
     write_file_atomically(path() / "samples.csv", samples_csv(runs));
     add_file("samples.csv");

@@ -9,6 +9,7 @@
 #include "core/number.hpp"
 #include "dynamics/method.hpp"
 #include "dynamics/sample.hpp"
+#include "dynamics/trained_weights.hpp"
 
 namespace flyball::dynamics {
 
@@ -64,13 +65,20 @@ void check(const Settings& s) {
     if (s.start == StartKind::cone && !(s.cone_delta > 0 && s.cone_delta <= 1)) {
         fail(fmt::format("cone:{}", format_double(s.cone_delta)), "a delta above 0 and at most 1");
     }
-    if (s.weights != WeightKind::identity && s.weights != WeightKind::file && s.dim % s.heads != 0) {
+    if (s.draws_weights() && s.dim % s.heads != 0) {
         fail(fmt::format("{} heads in {} dimensions", s.heads, s.dim),
              fmt::format("a number of heads that divides {}", setting("dim")));
     }
-    if (s.fresh && (s.weights == WeightKind::identity || s.weights == WeightKind::file)) {
+    if (s.fresh && !s.draws_weights()) {
         fail(fmt::format("{} with weights that are not random", setting("fresh")),
              setting("weights", "gaussian, kaiming or orthogonal"));
+    }
+    if (s.weights == WeightKind::model) {
+        check_trained(s);
+    } else if (s.norm_gains) {
+        fail(fmt::format("{} with {}", setting("gains"), setting("weights", weights_text(s))),
+             "the weights of a model, whose norms have gains",
+             fmt::format("use {}", setting("weights", "builtin:pre-ln")));
     }
     if (s.tokens > (std::size_t{1} << 40) / s.dim / s.systems) {
         fail(fmt::format("{} x {} x {} numbers", s.systems, s.tokens, s.dim), "a run that fits a machine");
@@ -129,7 +137,9 @@ double memory_estimate(const Settings& s, std::size_t streams) {
     const double copies = s.layers ? 8 : row_of(s.method).copies;
     constexpr double rows = 12;
     double total = numbers * static_cast<double>(streams) * 8 * (copies + rows);
-    if (s.weights != WeightKind::identity) {
+    if (s.trained) {  // a block as it was read, and as attention has it
+        total += 8.0 * 8 * static_cast<double>(s.dim * s.trained->heads * s.trained->width);
+    } else if (s.weights != WeightKind::identity) {
         total += 4.0 * 8 * static_cast<double>(s.dim) * static_cast<double>(s.dim) * static_cast<double>(s.systems);
     }
     // The feed-forward sub-layer: two matrices a system, and the inner rows of the tokens.

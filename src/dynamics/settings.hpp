@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,10 @@
 
 namespace flyball::dynamics {
 
+struct TrainedWeights;  // trained_weights.hpp
+
 enum class StartKind { symmetric, uniform, gaussian, cone };
-enum class WeightKind { identity, gaussian, kaiming, orthogonal, file };
+enum class WeightKind { identity, gaussian, kaiming, orthogonal, file, model };
 enum class Method { automatic, erk, bdf, euler, rk4 };
 enum class Precision { f64, f32 };
 
@@ -50,7 +53,10 @@ struct Settings {
 
     WeightKind weights = WeightKind::identity;
     Gains gains;
-    std::string weight_file;
+    std::string weight_file;  // or the model: a folder, an id, builtin:NAME
+    bool norm_gains = false;  // of a model: queries, keys and values take the gains of the norm in front of them
+    // Of a model: what was read of it, by whoever may read models (src/bridge); follows from the two above.
+    std::shared_ptr<const TrainedWeights> trained = nullptr;
     bool fresh = false;         // redraw random weights at every integer t
     std::size_t ffn_width = 0;  // 0: no FFN
 
@@ -70,6 +76,9 @@ struct Settings {
     bool log_time = false;     // samples spaced evenly in log t (after the first)
     std::optional<Until> until;
 
+    bool draws_weights() const {
+        return weights == WeightKind::gaussian || weights == WeightKind::kaiming || weights == WeightKind::orthogonal;
+    }
     // A layer is a whole block unless dt says otherwise: real networks have dt = 1.
     double step() const { return dt.value_or(layers ? 1 : 0.1); }
     double final_time() const { return layers ? static_cast<double>(*layers) * step() : time; }
@@ -85,7 +94,7 @@ void complete(Settings& settings);
 void check(const Settings& settings);
 
 // The pieces of fields that others read too. "symmetric", "cone:0.01"; "kaiming:1.5", "kaiming:q=1,o=identity",
-// "weights.safetensors"; "cosine>0.999".
+// "weights.safetensors", "builtin:pre-ln"; "cosine>0.999".
 void parse_start(const std::string& text, Settings& settings);
 void parse_weights(const std::string& text, Settings& settings);
 std::string weights_text(const Settings& settings);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "attention/attention.hpp"
@@ -81,6 +82,19 @@ void parse_gains(const std::string& text, const std::string& all, Gains& gains) 
     }
 }
 
+// A folder, builtin:NAME, or what may be ORGANISATION/NAME in a cache: with a slash, and neither a file nor called like
+// one. A word without any of that is a kind of weights, perhaps misspelt.
+bool is_model_name(const std::string& text) {
+    std::error_code ignored;
+    const bool is_kind =
+        std::any_of(weight_kinds.begin(), weight_kinds.end(), [&](const auto& kind) { return text == kind.first; });
+    if (text.rfind("builtin:", 0) == 0 || (!is_kind && std::filesystem::is_directory(text, ignored))) {
+        return true;
+    }
+    return text.find('/') != std::string::npos && !text.ends_with(".safetensors") &&
+           !std::filesystem::exists(text, ignored);
+}
+
 Text start_text(const Settings& s) {
     return s.start == StartKind::cone ? "cone:" + format_double(s.cone_delta) : name_of(s.start, starts);
 }
@@ -115,9 +129,13 @@ void parse_weights(const std::string& text, Settings& settings) {
     const bool random =
         text.rfind("kaiming", 0) == 0 || text.rfind("gaussian", 0) == 0 || text.rfind("orthogonal", 0) == 0;
     settings.gains = {};
+    settings.trained = nullptr;
     if (colon != std::string::npos && random) {
         settings.weights = reader.named(text.substr(0, colon), "weights", weight_kinds);
         parse_gains(text.substr(colon + 1), text, settings.gains);
+    } else if (is_model_name(text)) {
+        settings.weights = WeightKind::model;
+        settings.weight_file = text;
     } else if (text.find('.') != std::string::npos || text.find('/') != std::string::npos) {
         settings.weights = WeightKind::file;
         settings.weight_file = text;
@@ -127,7 +145,7 @@ void parse_weights(const std::string& text, Settings& settings) {
 }
 
 std::string weights_text(const Settings& s) {
-    if (s.weights == WeightKind::file) {
+    if (s.weights == WeightKind::file || s.weights == WeightKind::model) {
         return s.weight_file;
     }
     std::string text = name_of(s.weights, weight_kinds);
@@ -189,9 +207,11 @@ const std::vector<SettingField>& setting_fields() {
         {"mask", "NAME", "none or causal", [](const S& s) -> Text { return name_of(s.causal, masks); },
          [](T text, S& s) { s.causal = reader.named(text, "mask", masks); }},
         {"weights", "TEXT",
-         "identity, gaussian, kaiming[:G], orthogonal or a safetensors FILE; gains one by one as "
-         "kaiming:q=G,k=G,v=G,o=identity",
+         "identity, gaussian, kaiming[:G], orthogonal, a safetensors FILE or a MODEL, block after block; gains one by "
+         "one as kaiming:q=G,k=G,v=G,o=identity",
          [](const S& s) -> Text { return weights_text(s); }, parse_weights},
+        {"gains", "", "with a MODEL: queries, keys and values take the gains of the norm in front of them",
+         [](const S& s) { return on(s.norm_gains); }, [](T text, S& s) { s.norm_gains = truth(text, "gains"); }},
         {"fresh", "", "new random weights at every integer t", [](const S& s) { return on(s.fresh); },
          [](T text, S& s) { s.fresh = truth(text, "fresh"); }},
         {"ffn", "WIDTH", "add a random FFN sub-layer of this width",

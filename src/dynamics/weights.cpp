@@ -11,6 +11,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "core/safetensors.hpp"
+#include "dynamics/trained_weights.hpp"
 
 namespace flyball::dynamics {
 
@@ -151,6 +152,8 @@ attention::Weights<double> draw_weights(const Settings& s, std::size_t system, s
         }
         case WeightKind::file:
             return file_weights(s);
+        case WeightKind::model:
+            return s.trained->at(draw);
         case WeightKind::gaussian:
         case WeightKind::kaiming:
         case WeightKind::orthogonal:

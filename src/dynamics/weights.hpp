@@ -1,4 +1,4 @@
-// Attention and FFN weights of a run: identity, random, or from a file. Each system has a draw of its own.
+// Attention and FFN weights of a run: identity, random, from a file or a model. Each system has a draw of its own.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace flyball::dynamics {
 
-// Weights of system m; `draw` counts redraws (the integer part of t when weights are fresh, else 0).
+// Weights of system m; `draw` counts redraws (the integer part of t when weights are fresh, else 0), or the blocks of a
+// model.
 //     gaussian   entries N(0, 1/d)          kaiming:G  N(0, G^2/d)          orthogonal  Haar, cut to the heads' rows
 // each times the gain of its matrix (Settings::gains), or the identity, cut likewise, in its place.
 // Head h has query, key, value of [d/H, d] and output of [d, d/H].

@@ -130,6 +130,18 @@ std::string file_checksum(const std::filesystem::path& path) {
     return checksum(file.bytes());
 }
 
+std::string model_checksum(const std::filesystem::path& folder) {
+    std::vector<std::string> sums;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        const std::string extension = file.path().extension().string();
+        if (file.is_regular_file() && (extension == ".safetensors" || file.path().filename() == "config.json")) {
+            sums.push_back(file.path().filename().string() + " " + file_checksum(file.path()));
+        }
+    }
+    std::sort(sums.begin(), sums.end());
+    return checksum(fmt::format("{}", fmt::join(sums, "\n")));
+}
+
 void write_sealed(const std::filesystem::path& path, const Seal& seal, std::span<const TensorToWrite> tensors,
                   const TensorMetadata& metadata) {
     TensorMetadata sealed = metadata;

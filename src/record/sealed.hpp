@@ -37,6 +37,8 @@ struct Seal {
 std::string checksum(std::span<const std::byte> bytes);  // 16 hexadecimal digits
 std::string checksum(std::string_view text);
 std::string file_checksum(const std::filesystem::path& path);  // of a file's contents
+// Of every file of a model's folder that its numbers may come from: config.json and *.safetensors.
+std::string model_checksum(const std::filesystem::path& folder);
 
 // Tensors and short texts. Keys of `metadata` must not begin with "seal.".
 void write_sealed(const std::filesystem::path& path, const Seal& seal, std::span<const TensorToWrite> tensors,

@@ -103,19 +103,6 @@ Summary summary_of(const RunPlan& plan, const Corpus& corpus, const Trainer& tra
     return summary;
 }
 
-// Of every file that its numbers may come from.
-std::string model_checksum(const std::filesystem::path& folder) {
-    std::vector<std::string> sums;
-    for (const auto& file : std::filesystem::directory_iterator(folder)) {
-        const std::string extension = file.path().extension().string();
-        if (file.is_regular_file() && (extension == ".safetensors" || file.path().filename() == "config.json")) {
-            sums.push_back(file.path().filename().string() + " " + record::file_checksum(file.path()));
-        }
-    }
-    std::sort(sums.begin(), sums.end());
-    return record::checksum(fmt::format("{}", fmt::join(sums, "\n")));
-}
-
 }  // namespace
 
 CorpusSettings corpus_settings(const Settings& s) {
@@ -140,7 +127,8 @@ record::Identity identity_of(const RunPlan& plan, const Corpus& corpus) {
     }
     identity.emplace_back("contents of the data", corpus.checksum);
     if (!plan.settings.from.empty()) {
-        identity.emplace_back("contents of the model to start from", model_checksum(model::locate(plan.settings.from)));
+        identity.emplace_back("contents of the model to start from",
+                              record::model_checksum(model::locate(plan.settings.from)));
     }
     return identity;
 }

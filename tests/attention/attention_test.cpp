@@ -185,6 +185,57 @@ TEST(Attention, SetWeightsGivesWhatTheConstructorGives) {
     EXPECT_NE(message([&] { attention.set_weights({}); }).find("as at the start"), std::string::npos);
 }
 
+// Norms on queries, keys and values: of each head or of all heads together, lengths and root mean squares, alone and
+// together, with factors of channels behind them.
+TEST(Attention, NormsItsProjections) {
+    const Shape shape = {2, 5, 6};
+    Settings settings;
+    settings.beta = 1.7;
+    const std::vector<double> z = draw(2 * 5 * 6, 7);
+    const auto output = [&](const Weights<double>& weights) {
+        std::vector<double> out(z.size());
+        Attention<double>(shape, settings, weights)(z.data(), out.data());
+        return out;
+    };
+    Weights<double> weights = draw_weights<double>(2, 3, 6);
+    const std::vector<double> plain = output(weights);
+    for (const bool all_heads : {false, true}) {
+        for (const std::vector<std::size_t>& parts : {std::vector<std::size_t>{0}, {1}, {2}, {0, 1, 2}}) {
+            for (const bool mean : {false, true}) {
+                weights.norms = {};
+                for (const std::size_t part : parts) {
+                    weights.norms[part] = {true, all_heads, mean ? (all_heads ? 6.0 : 3.0) : 1.0, mean ? 0.01 : 0.0};
+                }
+                weights.head[1].channels = {0.5, 2, -1};
+                const std::vector<double> out = output(weights);
+                const std::vector<double> expected = definition<double>(shape, settings, weights, z.data());
+                for (std::size_t i = 0; i < out.size(); ++i) {
+                    EXPECT_NEAR(out[i], expected[i], 1e-13) << i;
+                }
+                EXPECT_NE(out, plain);
+            }
+        }
+    }
+}
+
+// |v| = 5: the value is (3, 4)/5, and the root mean square of its two channels makes it longer by sqrt 2. A token that
+// is 0 stays 0.
+TEST(Attention, NormsAValueToItsLengthOrItsRootMeanSquare) {
+    Weights<double> weights{1, 2, {{{1, 0, 0, 1}, {1, 0, 0, 1}, {1, 0, 0, 1}, {1, 0, 0, 1}}}};
+    const std::vector<double> z = {3, 4, 0, 0};
+    std::vector<double> out(4);
+    weights.norms[2] = {true, false, 1, 0};
+    Attention<double>({2, 1, 2}, {}, weights)(z.data(), out.data());
+    EXPECT_NEAR(out[0], 0.6, 1e-15);
+    EXPECT_NEAR(out[1], 0.8, 1e-15);
+    EXPECT_EQ(out[2], 0);
+    weights.norms[2] = {true, false, 2, 0};
+    Attention<double>({2, 1, 2}, {}, weights)(z.data(), out.data());
+    EXPECT_NEAR(out[0], 0.6 * std::sqrt(2.0), 1e-15);
+    weights.head[0].channels = {1};
+    EXPECT_NE(message([&] { make({2, 1, 2}, {}, weights); }).find("one for each channel"), std::string::npos);
+}
+
 TEST(Attention, TellsItsKernelPathAndMemory) {
     Attention<double> attention({1, 1000, 3}, {}, {}, "direct");
     EXPECT_EQ(attention.kernel(), "direct");

@@ -95,6 +95,31 @@ std::vector<double> times(const std::vector<Real>& matrix, std::size_t rows, con
     return result;
 }
 
+// Query, key or value (0, 1, 2) of a token for head h, normed where the weights say so.
+template <class Real>
+std::vector<double> projection(const Weights<Real>& weights, std::size_t h, std::size_t part,
+                               const std::vector<double>& token) {
+    const auto plain = [&](const HeadWeights<Real>& head) {
+        return times(part == 0 ? head.query : part == 1 ? head.key : head.value, weights.width, token);
+    };
+    std::vector<double> row = plain(weights.head[h]);
+    if (const ProjectionNorm& norm = weights.norms[part]; norm.on) {
+        double squares = 0;
+        for (std::size_t other = 0; other < weights.heads; ++other) {
+            for (const double x : plain(weights.head[other])) {
+                squares += other == h || norm.all_heads ? x * x : 0;
+            }
+        }
+        for (double& x : row) {
+            x /= std::sqrt(squares / norm.count + norm.eps);
+        }
+    }
+    for (std::size_t c = 0; part == 0 && !weights.head[h].channels.empty() && c < row.size(); ++c) {
+        row[c] *= static_cast<double>(weights.head[h].channels[c]);
+    }
+    return row;
+}
+
 // `size`, when given, becomes the largest sum of absolute values of the terms: what rounding errors are relative to.
 template <class Real>
 std::vector<double> definition(const Shape& shape, const Settings& settings, const Weights<Real>& weights,
@@ -111,9 +136,9 @@ std::vector<double> definition(const Shape& shape, const Settings& settings, con
             for (std::size_t k = 0; k < n; ++k) {
                 const Real* row = z + (system * n + k) * d;
                 const std::vector<double> token(row, row + d);
-                query.push_back(weights.identity() ? token : times(weights.head[h].query, weights.width, token));
-                key.push_back(weights.identity() ? token : times(weights.head[h].key, weights.width, token));
-                value.push_back(weights.identity() ? token : times(weights.head[h].value, weights.width, token));
+                query.push_back(weights.identity() ? token : projection(weights, h, 0, token));
+                key.push_back(weights.identity() ? token : projection(weights, h, 1, token));
+                value.push_back(weights.identity() ? token : projection(weights, h, 2, token));
             }
             for (std::size_t j = 0; j < n; ++j) {
                 std::vector<double> scores;

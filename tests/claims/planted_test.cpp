@@ -191,6 +191,13 @@ const std::vector<Planted>& table() {
         {"dynamics-ffn-exponent", "exponent that an FFN stays above", "-1.5",
          [](double, const Place&) { return -1.5; }},
         {"dynamics-ffn-exponent", "exponent without", "-1.95", [](double, const Place&) { return -1.95; }},
+        {"dynamics-trained-early", "lead", "three times as fast", [](double, const Place&) { return 3.0; }},
+        {"dynamics-trained-late", "slow", "apart up to 0.2 a block", [](double, const Place&) { return 0.2; }},
+        {"dynamics-trained-late", "fast", "ahead from 0.03 a block on", [](double, const Place&) { return 0.03; }},
+        {"dynamics-trained-growth", "most", "more slowly than t^0.4", [](double, const Place&) { return 0.4; }},
+        {"dynamics-trained-growth", "fresh", "no slower than t^-0.5", [](double, const Place&) { return -0.5; }},
+        {"dynamics-trained-movement", "share", "0.95", [](double, const Place&) { return 0.95; }},
+        {"dynamics-trained-consensus", "speed", "0.7 a block", [](double, const Place&) { return 0.7; }},
 
         {"limits-lemma-1", "C2", "2 % weaker", two_per_cent},
         {"limits-lemma-1", "C2", "2 % sharper", two_per_cent_less},

@@ -74,7 +74,7 @@ TEST(Document, SaysWhichTokensOfWhichSystemBecameOne) {
     run.record.evaluations = 205;
     run.record.seconds = 0.5;
     run.record.fused = {{2.5, 0, {1, 3}, false}, {4, 1, {0, 2}, true}};
-    const Json row = document({run})["runs"][0];
+    const Json row = document({}, {run})["runs"][0];
     EXPECT_EQ(row["fused"], parse_json(R"([{"t": 2.5, "system": 0, "tokens": [1, 3], "apart": false},
                                            {"t": 4.0, "system": 1, "tokens": [0, 2], "apart": true}])",
                                        "typed"));

@@ -162,6 +162,8 @@ const std::vector<Arrival>& arrivals() {
         {"heads", "2", [](S s) { return std::to_string(pre_ln_of(s).attention.heads); }},
         {"mask", "causal", [](S s) { return std::to_string(pre_ln_of(s).attention.causal()); }},
         {"weights", "gaussian", [](S s) { return std::to_string(pre_ln_of(s).attention.identity()); }},
+        // To src/bridge, which reads the model with it.
+        {"gains", "true", [](S s) { return std::to_string(s.norm_gains); }},
         {"fresh", "true", [](S s) { return std::to_string(pre_ln_of(s).fresh); }, "weights=gaussian"},
         {"ffn", "5", [](S s) { return std::to_string(pre_ln_of(s).ffn.width); }},
         {"attention", "ssmax", [](S s) -> std::string { return name(pre_ln_of(s).attention.settings.kind); }},

@@ -26,6 +26,7 @@ const std::vector<std::pair<std::string, std::string>>& other_values() {
                                                                             {"heads", "4"},
                                                                             {"mask", "causal"},
                                                                             {"weights", "kaiming:q=1,v=0.5,o=identity"},
+                                                                            {"gains", "true"},
                                                                             {"fresh", "true"},
                                                                             {"ffn", "16"},
                                                                             {"attention", "sparsemax"},

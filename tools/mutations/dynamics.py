@@ -275,7 +275,7 @@ BLIND = [
     ("velocities-of-the-first-piece", "src/dynamics/velocities.cpp",
      "Pieces(problem).at(t)", "Pieces(problem).at(0)"),
     ("every-system-has-the-first-one-s-weights", "src/dynamics/problem.cpp",
-     "problem.attention.per_system = s.weights != WeightKind::file;", "problem.attention.per_system = false;"),
+     "problem.attention.per_system = s.draws_weights();", "problem.attention.per_system = false;"),
     ("weights-in-memory-are-bytes", "src/dynamics/settings.cpp",
      "total += 4.0 * 8 * static_cast<double>(s.dim)", "total += 4.0 * static_cast<double>(s.dim)"),
     ("h5md-systems-are-tokens", "src/dynamics/trajectory.cpp",

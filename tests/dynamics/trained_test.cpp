@@ -1,0 +1,157 @@
+// Weights that come block after block: which block a layer has, and where particles start.
+#include "dynamics/trained_weights.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "dynamics/run.hpp"
+#include "dynamics/start.hpp"
+#include "measure/rows.hpp"
+
+namespace flyball::dynamics {
+namespace {
+
+// Blocks of one head that give every token (block + 1) times its own mean; `asked` keeps which were asked for.
+std::shared_ptr<const TrainedWeights> counting_blocks(std::size_t blocks, std::vector<std::size_t>& asked) {
+    auto trained = std::make_shared<TrainedWeights>();
+    trained->model = "three";
+    trained->dim = 2;
+    trained->heads = 1;
+    trained->width = 2;
+    trained->blocks = blocks;
+    trained->beta = 7;
+    trained->dt = 0.5;
+    trained->kind = attention::Kind::sparsemax;
+    trained->weights = [&asked](std::size_t block) {
+        asked.push_back(block);
+        const double factor = static_cast<double>(block + 1);
+        const std::vector<double> one = {1, 0, 0, 1};
+        return attention::Weights<double>{1, 2, {{one, one, {factor, 0, 0, factor}, one}}};
+    };
+    trained->checksum = [] { return std::string("sum"); };
+    return trained;
+}
+
+Settings settings_with(const std::shared_ptr<const TrainedWeights>& trained, const Said& said = {}) {
+    Settings s;
+    s.tokens = 1;
+    s.dim = 2;
+    s.weights = WeightKind::model;
+    use_trained(trained, said, s);
+    return s;
+}
+
+// One token is moved by (block + 1) dt theta: its length says which blocks it went through.
+double length_after(const Settings& s) {
+    return run(s, scheme::Program::parse("x + dt*f(norm(x)) | norm(x)")).samples.back().radius;
+}
+
+TEST(TrainedWeights, LayerLHasBlockLWhateverItsStep) {
+    std::vector<std::size_t> asked;
+    Settings s = settings_with(counting_blocks(3, asked));
+    s.dt = 1;
+    EXPECT_NEAR(length_after(s), 1 + 1 + 2 + 3, 1e-12);
+    s.dt = 0.25;
+    EXPECT_NEAR(length_after(s), 1 + 0.25 * 6, 1e-12);
+    s.layers = 2;
+    EXPECT_NEAR(length_after(s), 1 + 0.25 * 3, 1e-12);
+}
+
+TEST(TrainedWeights, AreGoneThroughAgainByLongerRuns) {
+    std::vector<std::size_t> asked;
+    Settings s = settings_with(counting_blocks(3, asked));
+    s.layers = 7;
+    s.dt = 1;
+    EXPECT_NEAR(length_after(s), 1 + 6 + 6 + 1, 1e-12);
+    EXPECT_EQ(*std::max_element(asked.begin(), asked.end()), 2U);
+    EXPECT_NE(trained_notes(s).back().find("gone through again"), std::string::npos);
+}
+
+TEST(TrainedWeights, ChangeAtIntegerTimesInTheLimit) {
+    std::vector<std::size_t> asked;
+    Settings s = settings_with(counting_blocks(3, asked));
+    s.layers.reset();
+    s.time = 1.5;
+    EXPECT_NEAR(length_after(s), 1 + 1 + 0.5 * 2, 1e-9);
+    s.time = 3.5;
+    EXPECT_NEAR(length_after(s), 1 + 6 + 0.5, 1e-9);
+}
+
+TEST(TrainedWeights, SayWhatWasNotSaid) {
+    std::vector<std::size_t> asked;
+    const auto trained = counting_blocks(3, asked);
+    Settings s = settings_with(trained);
+    EXPECT_EQ(s.dim, 2U);
+    EXPECT_EQ(s.heads, 1U);
+    EXPECT_EQ(s.beta, 7);
+    EXPECT_EQ(s.attention, "sparsemax");
+    EXPECT_EQ(s.layers, 3U);
+    EXPECT_EQ(s.step(), 0.5);
+    s = Settings{};
+    s.dim = 5;
+    s.heads = 4;
+    s.beta = 2;
+    s.time = 6;
+    use_trained(trained, {true, true, true, true, true, true}, s);
+    EXPECT_EQ(s.dim, 5U);
+    EXPECT_EQ(s.heads, 4U);
+    EXPECT_EQ(s.beta, 2);
+    EXPECT_EQ(s.attention, "softmax");
+    EXPECT_FALSE(s.layers);
+    EXPECT_FALSE(s.dt);
+}
+
+TEST(TrainedWeights, AreNamedByAFolderABuiltinOrARepository) {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "flyball-trained.v1";
+    std::filesystem::create_directories(folder);
+    const std::string file = (folder / "w").string();
+    std::ofstream(file) << "x";
+    const auto kind = [](const std::string& text) {
+        Settings s;
+        parse_weights(text, s);
+        EXPECT_EQ(weights_text(s), text);
+        return s.weights;
+    };
+    EXPECT_EQ(kind("builtin:pre-ln"), WeightKind::model);
+    EXPECT_EQ(kind(folder.string()), WeightKind::model);
+    EXPECT_EQ(kind("somebody/a-model"), WeightKind::model);
+    EXPECT_EQ(kind("somewhere/weights.safetensors"), WeightKind::file);
+    EXPECT_EQ(kind(file), WeightKind::file);
+    EXPECT_EQ(kind("weights.safetensors"), WeightKind::file);
+    EXPECT_EQ(kind("orthogonal"), WeightKind::orthogonal);
+    std::filesystem::remove_all(folder);
+}
+
+// Inner products are those of a start in one dimension less, and no row has a mean.
+TEST(TrainedWeights, StartWhereTheChannelsAddUpToZero) {
+    for (const StartKind start : {StartKind::uniform, StartKind::symmetric, StartKind::gaussian, StartKind::cone}) {
+        Settings s;
+        s.tokens = 4;
+        s.dim = 6;
+        s.systems = 2;
+        s.r0 = 1.5;
+        s.start = start;
+        s.cone_delta = 0.1;
+        const std::vector<double> wide = centred_start(s);
+        s.dim = 5;
+        const std::vector<double> narrow = start_rows(s);
+        for (std::size_t i = 0; i < 8; ++i) {
+            double sum = 0;
+            for (std::size_t c = 0; c < 6; ++c) {
+                sum += wide[i * 6 + c];
+            }
+            EXPECT_NEAR(sum, 0, 1e-14);
+            for (std::size_t j = 0; j < 8; ++j) {
+                EXPECT_NEAR(measure::dot(&wide[i * 6], &wide[j * 6], 6),
+                            measure::dot(&narrow[i * 5], &narrow[j * 5], 5), 1e-13);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace flyball::dynamics
