@@ -44,6 +44,7 @@ Command train_command();
 Command sample_command();
 Command limits_command();
 Command inspect_command();
+Command check_command();
 
 // Writes to stdout and remembers failure; the program's last act is to check it.
 void print_out(std::string_view text);

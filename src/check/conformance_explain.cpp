@@ -1,0 +1,320 @@
+#include "check/conformance_explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "check/conformance_fit.hpp"
+#include "core/number.hpp"
+#include "scheme/typing.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+using scheme::Program;
+
+constexpr double numbers_of_a_trial = 4e5;
+constexpr double closer = 0.5;  // what an explanation that does not explain everything has to leave at most
+
+class Explainer {
+  public:
+    Explainer(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading)
+        : run_(run), plain_(program, run), reading_(reading) {
+        plain_.gains = gains;
+    }
+
+    std::vector<Explanation> all() {
+        orders();
+        clock();
+        norms();
+        wiring();
+        arithmetic();
+        steps();
+        numbers();
+        std::vector<Explanation> good;
+        std::copy_if(found_.begin(), found_.end(), std::back_inserter(good),
+                     [](const Explanation& one) { return one.conforms; });
+        if (good.empty() && !found_.empty()) {
+            const auto best = std::min_element(found_.begin(), found_.end(),
+                                               [](const auto& a, const auto& b) { return a.error < b.error; });
+            if (best->error < closer * reading_.error) {
+                best->message += fmt::format(" That leaves an error of {:.2g} where it was {:.2g}, so it is not all.",
+                                             best->error, reading_.error);
+                good.push_back(*best);
+            }
+        }
+        return good;
+    }
+
+  private:
+    // Whether the run conforms so.
+    bool attempt(const Hypothesis& hypothesis, const std::string& id, const std::string& message,
+                 Json evidence = Json::object()) {
+        const Reading reading = read_as(run_, hypothesis);
+        evidence["error"] = reading.error;
+        found_.push_back({id, message, std::move(evidence), reading.error, reading.conforms});
+        return reading.conforms;
+    }
+
+    bool explained() const {
+        return std::any_of(found_.begin(), found_.end(), [](const Explanation& one) { return one.conforms; });
+    }
+
+    void orders() {
+        if (const auto order = order_that_fits(run_, plain_)) {
+            Hypothesis other = plain_;
+            other.order = *order;
+            attempt(other, "order-of-blocks",
+                    fmt::format("The blocks were saved in another order than they ran in: {}.",
+                                moved_text(*order, "ran at the place of block")),
+                    {{"order", *order}});
+        }
+        if (const auto depths = depths_that_fit(run_, plain_, reading_)) {
+            Hypothesis other = plain_;
+            other.depth = *depths;
+            attempt(other, "blocks-exchanged",
+                    fmt::format("Blocks are exchanged: {}, by the factors that depend on depth.",
+                                moved_text(*depths, "is what the equation says of block")),
+                    {{"acts_as", *depths}});
+        }
+    }
+
+    static std::string moved_text(const std::vector<std::size_t>& as, const std::string& verb) {
+        std::vector<std::string> parts;
+        for (std::size_t i = 0; i < as.size(); ++i) {
+            if (as[i] != i) {
+                parts.push_back(fmt::format("block {} {} {}", i, verb, as[i]));
+            }
+        }
+        return fmt::format("{}", fmt::join(parts, ", "));
+    }
+
+    void clock() {
+        for (const std::size_t fixed : {std::size_t{0}, run_.layers() - 1}) {
+            Hypothesis other = plain_;
+            std::fill(other.depth.begin(), other.depth.end(), fixed);
+            attempt(other, "depth-without-effect",
+                    fmt::format("What depends on depth in the equation is the same in every block, as the equation has "
+                                "it in block {}: a factor that should change with depth does not.",
+                                fixed),
+                    {{"as_in_block", fixed}});
+        }
+        for (const double shift : {1.0, -1.0}) {
+            Hypothesis other = plain_;
+            other.clock_shift = shift;
+            attempt(
+                other, "depth-counted-from-elsewhere",
+                fmt::format("The t of the equation, which is 0 in the first block, starts at {} in the run.", shift),
+                {{"t_of_first_block", shift}});
+        }
+    }
+
+    void norms() {
+        const int in_text = std::max(1, plain_.program.norm_count());
+        for (int k = 0; k < in_text; ++k) {
+            Hypothesis other = plain_;
+            other.gains = GainOrder::fitted;
+            other.alteration = Alteration::without_norm;
+            other.norm = k;
+            attempt(other, "norm-missing", fmt::format("{} is missing from the run.", norm_text(k)), {{"norm", k}});
+        }
+        for (int k = 0; k < 2 * in_text && !explained(); ++k) {
+            Hypothesis other = plain_;
+            other.gains = GainOrder::fitted;
+            other.alteration = Alteration::without_one_norm;
+            other.norm = k;
+            attempt(other, "norm-missing",
+                    fmt::format("{} is missing from the run in {}.", norm_text(k % in_text),
+                                k < in_text ? "attention" : "the feed-forward"),
+                    {{"norm", k}});
+        }
+    }
+
+    // Which norm of the text that is.
+    std::string norm_text(int k) const {
+        for (const scheme::SubLayer part : {scheme::SubLayer::attention, scheme::SubLayer::feed_forward}) {
+            for (const scheme::Statement& statement : plain_.program.statements(part)) {
+                std::string text;
+                scheme::walk(*statement.value, [&](const scheme::Expression& e) {
+                    if (e.kind == scheme::Expression::Kind::call && e.function == scheme::Function::norm &&
+                        e.index == k) {
+                        const std::string& source = plain_.program.syntax().text;
+                        text = source.substr(e.span.begin, e.span.end - e.span.begin);
+                    }
+                });
+                if (!text.empty()) {
+                    return fmt::format("The norm of `{}`", text);
+                }
+            }
+        }
+        return fmt::format("Norm {} of the equation", k);
+    }
+
+    void wiring() {
+        const auto altered = [&](Alteration alteration, const char* id, const char* message) {
+            Hypothesis other = plain_;
+            other.alteration = alteration;
+            attempt(other, id, message);
+        };
+        altered(Alteration::skip_after_norm, "skip-after-norm",
+                "The residual connection takes the stream after the norm, where the equation takes it before.");
+        altered(Alteration::skip_before_norm, "skip-before-norm",
+                "The residual connection takes the stream before the norm, where the equation takes it after.");
+        if (!run_.has_ffn) {
+            return;
+        }
+        altered(Alteration::parallel, "parallel",
+                "The block is parallel: the feed-forward reads the stream before attention has added to it, and the "
+                "equation says serial.");
+        altered(Alteration::ffn_first, "ffn-first", "The feed-forward runs before attention.");
+    }
+
+    void arithmetic() {
+        for (const scheme::Normaliser& normaliser : scheme::normalisers()) {
+            if (normaliser.function != run_.function) {
+                Hypothesis other = plain_;
+                other.function = normaliser.function;
+                attempt(other, "other-norm",
+                        fmt::format("`norm` is {} in the run, and its metadata say {}.", normaliser.name, run_.norm),
+                        {{"norm", std::string(normaliser.name)}});
+            }
+        }
+        for (const double eps : {0.0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-3}) {
+            if (eps != run_.eps) {
+                Hypothesis other = plain_;
+                other.eps = eps;
+                attempt(other, "other-eps",
+                        fmt::format("The eps of the norms is {} in the run, and its metadata say {}.",
+                                    format_double(eps), format_double(run_.eps)),
+                        {{"eps", eps}});
+            }
+        }
+    }
+
+    void steps() {
+        const FittedNumber dt = fit_number({1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}, [&](double value) {
+            Hypothesis other = plain_;
+            other.dt = value;
+            return read_as(run_, other).error;
+        });
+        Hypothesis other = plain_;
+        other.dt = dt.value;
+        attempt(
+            other, "other-dt",
+            fmt::format("The step dt is {:.6g} in the run, and {} by its metadata.", dt.value, format_double(run_.dt)),
+            {{"dt", dt.value}});
+    }
+
+    void numbers() {
+        if (explained()) {
+            return;
+        }
+        for (const WrittenNumber& number : written_numbers(plain_.program)) {
+            const FittedNumber fitted = fit_written(run_, plain_, number);
+            const auto changed = with_number(plain_.program, number, fitted.value);
+            if (!changed || fitted.error > closer * reading_.error) {
+                continue;
+            }
+            Hypothesis other = plain_;
+            other.program = *changed;
+            const std::string what =
+                number.exponent ? fmt::format("The exponent {} of {}", format_double(number.value), number.base)
+                                : fmt::format("The number {}", format_double(number.value));
+            attempt(other, number.exponent ? "other-exponent" : "other-number",
+                    fmt::format("{}{} is {:.6g} in the run.", what,
+                                number.parameter.empty() ? "" : fmt::format(" in the parameter {}", number.parameter),
+                                fitted.value),
+                    {{"said", number.value}, {"fitted", fitted.value}});
+        }
+    }
+
+    const RunFile& run_;
+    Hypothesis plain_;
+    const Reading& reading_;
+    std::vector<Explanation> found_;
+};
+
+}  // namespace
+
+std::vector<Explanation> explain(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading) {
+    return Explainer(run, program, gains, reading).all();
+}
+
+NearestScheme nearest_scheme(const RunFile& run, const scheme::Scheme& asked, bool change_numbers) {
+    NearestScheme best;
+    best.error = HUGE_VAL;
+    const auto offer = [&](const scheme::CatalogueEntry& entry, const Hypothesis& hypothesis, bool changed) {
+        const Reading reading = read_as(run, hypothesis);
+        const bool better =
+            reading.conforms != best.conforms ? reading.conforms : !best.conforms && reading.error < best.error;
+        if (better) {
+            best = {std::string(entry.name), hypothesis.program.text(), reading.error, reading.conforms, changed};
+        }
+    };
+    const auto hypothesis_of = [&](const scheme::CatalogueEntry& entry) {
+        Hypothesis hypothesis(Program::parse(entry.equation), run);
+        hypothesis.gains = GainOrder::fitted;
+        return hypothesis;
+    };
+    if (asked.entry != nullptr) {
+        Hypothesis hypothesis = hypothesis_of(*asked.entry);
+        hypothesis.program = asked.program;  // with the settings that were given
+        offer(*asked.entry, hypothesis, asked.program.text() != asked.entry->equation);
+    }
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        if (!best.conforms) {
+            offer(entry, hypothesis_of(entry), false);
+        }
+    }
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        if (!change_numbers || best.conforms) {
+            break;
+        }
+        const Hypothesis hypothesis = hypothesis_of(entry);
+        for (const WrittenNumber& number : written_numbers(hypothesis.program)) {
+            if (number.parameter.empty()) {
+                continue;
+            }
+            Hypothesis other = hypothesis;
+            if (const auto changed = with_number(other.program, number, fit_written(run, other, number).value)) {
+                other.program = *changed;
+                offer(entry, other, true);
+            }
+        }
+    }
+    return best;
+}
+
+std::size_t rows_for_trials(const RunFile& run) {
+    const double rows = numbers_of_a_trial / static_cast<double>(run.dim * run.layers());
+    return static_cast<std::size_t>(std::clamp(rows, 4.0, 64.0));
+}
+
+std::string blocks_text(const std::vector<std::size_t>& blocks) {
+    if (blocks.size() == 1) {
+        return fmt::format("block {}", blocks[0]);
+    }
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < blocks.size();) {
+        std::size_t j = i;
+        while (j + 1 < blocks.size() && blocks[j + 1] == blocks[j] + 1) {
+            ++j;
+        }
+        if (j >= i + 2) {
+            parts.push_back(fmt::format("{} to {}", blocks[i], blocks[j]));
+        } else {
+            for (std::size_t k = i; k <= j; ++k) {
+                parts.push_back(fmt::format("{}", blocks[k]));
+            }
+        }
+        i = j + 1;
+    }
+    const std::string last = parts.back();
+    parts.pop_back();
+    return parts.empty() ? fmt::format("blocks {}", last)
+                         : fmt::format("blocks {} and {}", fmt::join(parts, ", "), last);
+}
+
+}  // namespace flyball::check

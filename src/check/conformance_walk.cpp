@@ -1,0 +1,218 @@
+#include "check/conformance_walk.hpp"
+
+#include <cassert>
+#include <cmath>
+
+#include "core/unreachable.hpp"
+#include "scheme/row_kernels.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+using scheme::Instruction;
+using scheme::RowFunction;
+using scheme::RowMap;
+
+double square(double x) {
+    return x * x;
+}
+
+double at_channel(const std::vector<double>& values, std::size_t channel) {
+    return values.size() == 1 ? values[0] : values[channel];
+}
+
+// The slope of a curve y = g*curve(alpha*x + shift) + b, without g.
+double slope_of_curve(const RowMap<double>& map, double x) {
+    const double at = map.alpha * x + map.shift;
+    constexpr double two_over_root_pi = 1.1283791670955126;
+    return map.function == RowFunction::tanh ? map.alpha * (1 - square(std::tanh(at)))
+                                             : map.alpha * two_over_root_pi * std::exp(-at * at);
+}
+
+void curve_error(const RowMap<double>& map, std::size_t dim, double u, const double* x, const double* e,
+                 const double* y, double* out) {
+    for (std::size_t i = 0; i < dim; ++i) {
+        const double g = map.gain == nullptr ? 1 : map.gain[i];
+        const double slope = g * slope_of_curve(map, x[i]);
+        out[i] =
+            std::sqrt(square(slope) * (square(e[i]) + square(u * x[i])) + square(u) * (2 * square(g) + square(y[i])));
+    }
+}
+
+// One row of y = g*(x - m)*s + b. An error of x moves y_i by itself, by the mean, and by the scale, which takes away
+// what lies along the row itself:  d((x - m) s)_i = s (dx_i - dm) - v_i (1/M) sum_j v_j s dx_j,  v = (x - m) s, where M
+// = d for means and 1 for the sphere.
+void norm_error(const RowMap<double>& map, std::size_t dim, double u, const double* x, const double* e, const double* y,
+                double* out) {
+    const auto d = static_cast<double>(dim);
+    const bool centred = map.function == RowFunction::centred;
+    const double of = map.function == RowFunction::sphere ? 1 : d;
+    double mean = 0;
+    double squares = 0;
+    double errors = 0;
+    for (std::size_t i = 0; i < dim; ++i) {
+        mean += centred ? x[i] / d : 0;
+        squares += square(x[i]);
+        errors += square(e[i]);
+    }
+    double centred_squares = 0;
+    for (std::size_t i = 0; i < dim; ++i) {
+        centred_squares += square(x[i] - mean);
+    }
+    const double root = std::sqrt(centred_squares / of + map.eps);
+    if (root == 0) {
+        std::fill_n(out, dim, 0.0);
+        return;
+    }
+    const double s = 1 / root;
+    double along = 0;  // variance of sum_j v_j s dx_j / M
+    for (std::size_t i = 0; i < dim; ++i) {
+        along += square((x[i] - mean) * s * s * e[i] / of);
+    }
+    // The mean is itself a rounded sum.
+    const double mean_error = centred ? errors / square(d) + square(u) * (square(mean) + squares / d / d) : 0;
+    for (std::size_t i = 0; i < dim; ++i) {
+        const double g = map.gain == nullptr ? 1 : map.gain[i];
+        const double v = (x[i] - mean) * s;
+        const double passed = square(s) * (square(e[i]) + mean_error) + square(v) * along;
+        out[i] = std::sqrt(square(g) * (passed + 4 * square(u * v)) + square(u * y[i]));
+    }
+}
+
+class Walk {
+  public:
+    Walk(const scheme::Code& code, const BlockNumbers& numbers, const BlockGiven& given, std::size_t rows,
+         std::size_t dim)
+        : code_(code), numbers_(numbers), given_(given), rows_(rows), dim_(dim), size_(rows * dim) {
+        evaluate_coefficients(code, numbers.env, scheme::Run::record, numbers.learned, dim, coefficients_, facts_);
+    }
+
+    BlockResult run() {
+        own_.resize(scheme::index(code_.registers));
+        at_.assign(own_.size(), nullptr);
+        for (std::size_t i = 0; i < given_.streams.size(); ++i) {
+            at_[scheme::index(code_.streams_in[i])] = given_.streams[i];
+        }
+        if (code_.embedding >= 0) {
+            at_[scheme::index(code_.embedding)] = given_.embedding;
+        }
+        BlockResult result;
+        for (const Instruction& instruction : code_.instructions) {
+            switch (instruction.kind) {
+                case Instruction::Kind::combine:
+                    combine(instruction);
+                    break;
+                case Instruction::Kind::apply:
+                    apply(instruction);
+                    break;
+                case Instruction::Kind::call:
+                    call(instruction, result);
+                    break;
+            }
+        }
+        for (const int out : code_.streams_out) {
+            result.streams.push_back(*at_[scheme::index(out)]);
+        }
+        return result;
+    }
+
+  private:
+    bool with_error() const { return numbers_.roundoff > 0; }
+
+    Estimate& fresh(int reg) {
+        Estimate& out = own_[scheme::index(reg)];
+        out.value.assign(size_, 0);
+        out.error.assign(with_error() ? size_ : 0, 0);
+        at_[scheme::index(reg)] = &out;
+        return out;
+    }
+
+    void combine(const Instruction& instruction) {
+        Estimate& out = fresh(instruction.out);
+        const double u2 = square(numbers_.roundoff);
+        for (const scheme::Term& term : instruction.terms) {
+            const std::vector<double>& c = coefficients_[scheme::index(term.coefficient)].value;
+            const Estimate* source = term.source == scheme::ones_register ? nullptr : at_[scheme::index(term.source)];
+            for (std::size_t i = 0; i < size_; ++i) {
+                const double factor = at_channel(c, i % dim_);
+                const double product = factor * (source == nullptr ? 1 : source->value[i]);
+                out.value[i] += product;
+                if (with_error()) {
+                    out.error[i] +=
+                        2 * u2 * square(product) + (source == nullptr ? 0 : square(factor * source->error[i]));
+                }
+            }
+        }
+        for (std::size_t i = 0; i < out.error.size(); ++i) {
+            out.error[i] = std::sqrt(out.error[i] + u2 * square(out.value[i]));
+        }
+    }
+
+    RowMap<double> map_of(const Instruction& instruction) const {
+        if (instruction.norm >= 0) {
+            return numbers_.norms[scheme::index(instruction.norm)];
+        }
+        RowMap<double> map;
+        map.function = scheme::row_function(instruction.function);
+        return map;
+    }
+
+    void apply(const Instruction& instruction) {
+        const RowMap<double> map = map_of(instruction);
+        const Estimate& in = *at_[scheme::index(instruction.in)];
+        Estimate& out = fresh(instruction.out);
+        scheme::row_kernels<double>().apply(map, rows_, dim_, in.value.data(), out.value.data());
+        if (!with_error()) {
+            return;
+        }
+        const bool curve = map.function == RowFunction::tanh || map.function == RowFunction::erf;
+        for (std::size_t row = 0; row < size_; row += dim_) {
+            (curve ? curve_error : norm_error)(map, dim_, numbers_.roundoff, in.value.data() + row,
+                                               in.error.data() + row, out.value.data() + row, out.error.data() + row);
+        }
+    }
+
+    void call(const Instruction& instruction, BlockResult& result) {
+        const bool attention = instruction.sub_layer == scheme::SubLayer::attention;
+        (attention ? result.attention_in : result.ffn_in) = *at_[scheme::index(instruction.in)];
+        const Estimate* saved = attention ? given_.attention : given_.ffn;
+        if (saved == nullptr) {
+            fresh(instruction.out);
+        } else {
+            at_[scheme::index(instruction.out)] = saved;
+        }
+    }
+
+    const scheme::Code& code_;
+    const BlockNumbers& numbers_;
+    const BlockGiven& given_;
+    std::size_t rows_;
+    std::size_t dim_;
+    std::size_t size_;
+    std::vector<scheme::Coefficient> coefficients_;
+    std::vector<scheme::CoefficientFacts> facts_;
+    std::vector<Estimate> own_;
+    std::vector<const Estimate*> at_;  // by register
+};
+
+}  // namespace
+
+Estimate estimate_of(const SavedRows& saved, bool with_error) {
+    Estimate out;
+    out.value = saved.values;
+    if (with_error) {
+        out.error.reserve(saved.values.size());
+        for (const double value : saved.values) {
+            out.error.push_back(saved.roundoff * std::fabs(value));
+        }
+    }
+    return out;
+}
+
+BlockResult walk_block(const scheme::Code& code, const BlockNumbers& numbers, const BlockGiven& given, std::size_t rows,
+                       std::size_t dim) {
+    return Walk(code, numbers, given, rows, dim).run();
+}
+
+}  // namespace flyball::check
