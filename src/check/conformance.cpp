@@ -45,8 +45,8 @@ class Judgement {
             differences();
             explanations();
         }
-        result_.nearest = nearest_scheme(few_, scheme_, !result_.conforms);
-        if (!result_.conforms && result_.nearest.conforms) {
+        result_.nearest = nearest_scheme(few_, scheme_, !result_.conforms, explanations_);
+        if (!result_.conforms && result_.nearest.conforms && result_.nearest.equation != result_.equation) {
             add("nearest", Severity::explanation,
                 fmt::format("The run is as {} says: {}", result_.nearest.scheme, result_.nearest.equation),
                 {{"scheme", result_.nearest.scheme}, {"error", result_.nearest.error}});
@@ -212,8 +212,9 @@ class Judgement {
 
     void explanations() {
         const Reading reading = read_as(few_, plain_);
-        for (Explanation& one : explain(few_, scheme_.program, plain_.gains, reading)) {
-            add(one.id, Severity::explanation, one.message, std::move(one.evidence));
+        explanations_ = explain(few_, scheme_.program, plain_.gains, reading);
+        for (const Explanation& one : explanations_) {
+            add(one.id, Severity::explanation, one.message, one.evidence);
         }
         double most = result_.reading.readout.error;
         for (const BlockReading& block : result_.reading.blocks) {
@@ -233,6 +234,7 @@ class Judgement {
     const RunFile& run_;
     RunFile few_;
     Hypothesis plain_;
+    std::vector<Explanation> explanations_;
     Conformance result_;
 };
 

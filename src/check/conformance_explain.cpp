@@ -33,9 +33,12 @@ class Explainer {
         arithmetic();
         steps();
         numbers();
+        gains();
+        const bool plain = std::any_of(found_.begin(), found_.end(),
+                                       [](const Explanation& one) { return one.conforms && !one.contrived; });
         std::vector<Explanation> good;
         std::copy_if(found_.begin(), found_.end(), std::back_inserter(good),
-                     [](const Explanation& one) { return one.conforms; });
+                     [&](const Explanation& one) { return one.conforms && !(plain && one.contrived); });
         if (good.empty() && !found_.empty()) {
             const auto best = std::min_element(found_.begin(), found_.end(),
                                                [](const auto& a, const auto& b) { return a.error < b.error; });
@@ -49,17 +52,21 @@ class Explainer {
     }
 
   private:
-    // Whether the run conforms so.
-    bool attempt(const Hypothesis& hypothesis, const std::string& id, const std::string& message,
-                 Json evidence = Json::object()) {
-        const Reading reading = read_as(run_, hypothesis);
+    Explanation& attempt(const RunFile& run, const Hypothesis& hypothesis, const std::string& id,
+                         const std::string& message, Json evidence = Json::object()) {
+        const Reading reading = read_as(run, hypothesis);
         evidence["error"] = reading.error;
         found_.push_back({id, message, std::move(evidence), reading.error, reading.conforms});
-        return reading.conforms;
+        return found_.back();
+    }
+    Explanation& attempt(const Hypothesis& hypothesis, const std::string& id, const std::string& message,
+                         Json evidence = Json::object()) {
+        return attempt(run_, hypothesis, id, message, std::move(evidence));
     }
 
     bool explained() const {
-        return std::any_of(found_.begin(), found_.end(), [](const Explanation& one) { return one.conforms; });
+        return std::any_of(found_.begin(), found_.end(),
+                           [](const Explanation& one) { return one.conforms && !one.contrived; });
     }
 
     void orders() {
@@ -68,24 +75,29 @@ class Explainer {
             other.order = *order;
             attempt(other, "order-of-blocks",
                     fmt::format("The blocks were saved in another order than they ran in: {}.",
-                                moved_text(*order, "ran at the place of block")),
-                    {{"order", *order}});
+                                moved_text(*order, "what ran as block {} is saved as block {}")),
+                    {{"order", *order}})
+                .order = *order;
         }
         if (const auto depths = depths_that_fit(run_, plain_, reading_)) {
             Hypothesis other = plain_;
             other.depth = *depths;
             attempt(other, "blocks-exchanged",
-                    fmt::format("Blocks are exchanged: {}, by the factors that depend on depth.",
-                                moved_text(*depths, "is what the equation says of block")),
-                    {{"acts_as", *depths}});
+                    fmt::format("Blocks are exchanged, by their factors that depend on depth: {}.",
+                                moved_text(*depths, "block {} has the factors of block {}")),
+                    {{"acts_as", *depths}})
+                .depth = *depths;
         }
     }
 
-    static std::string moved_text(const std::vector<std::size_t>& as, const std::string& verb) {
+    // For each place that is not its own: who is there.
+    static std::string moved_text(const std::vector<std::size_t>& who,
+                                  fmt::format_string<std::size_t&, std::size_t&> text) {
         std::vector<std::string> parts;
-        for (std::size_t i = 0; i < as.size(); ++i) {
-            if (as[i] != i) {
-                parts.push_back(fmt::format("block {} {} {}", i, verb, as[i]));
+        for (std::size_t place = 0; place < who.size(); ++place) {
+            std::size_t there = who[place];
+            if (there != place) {
+                parts.push_back(fmt::format(text, place, there));
             }
         }
         return fmt::format("{}", fmt::join(parts, ", "));
@@ -118,7 +130,8 @@ class Explainer {
             other.gains = GainOrder::fitted;
             other.alteration = Alteration::without_norm;
             other.norm = k;
-            attempt(other, "norm-missing", fmt::format("{} is missing from the run.", norm_text(k)), {{"norm", k}});
+            attempt(other, "norm-missing",
+                    fmt::format("{}, the outermost one there, is missing from the run.", norm_text(k)), {{"norm", k}});
         }
         for (int k = 0; k < 2 * in_text && !explained(); ++k) {
             Hypothesis other = plain_;
@@ -126,7 +139,7 @@ class Explainer {
             other.alteration = Alteration::without_one_norm;
             other.norm = k;
             attempt(other, "norm-missing",
-                    fmt::format("{} is missing from the run in {}.", norm_text(k % in_text),
+                    fmt::format("{}, the outermost one there, is missing from the run in {}.", norm_text(k % in_text),
                                 k < in_text ? "attention" : "the feed-forward"),
                     {{"norm", k}});
         }
@@ -134,22 +147,19 @@ class Explainer {
 
     // Which norm of the text that is.
     std::string norm_text(int k) const {
+        std::string text;
+        const std::string& source = plain_.program.syntax().text;
+        const auto look = [&](const scheme::Expression& e) {
+            if (e.kind == scheme::Expression::Kind::call && e.function == scheme::Function::norm && e.index == k) {
+                text = fmt::format("The norm of `{}`", source.substr(e.span.begin, e.span.end - e.span.begin));
+            }
+        };
         for (const scheme::SubLayer part : {scheme::SubLayer::attention, scheme::SubLayer::feed_forward}) {
             for (const scheme::Statement& statement : plain_.program.statements(part)) {
-                std::string text;
-                scheme::walk(*statement.value, [&](const scheme::Expression& e) {
-                    if (e.kind == scheme::Expression::Kind::call && e.function == scheme::Function::norm &&
-                        e.index == k) {
-                        const std::string& source = plain_.program.syntax().text;
-                        text = source.substr(e.span.begin, e.span.end - e.span.begin);
-                    }
-                });
-                if (!text.empty()) {
-                    return fmt::format("The norm of `{}`", text);
-                }
+                scheme::walk(*statement.value, look);
             }
         }
-        return fmt::format("Norm {} of the equation", k);
+        return text.empty() ? fmt::format("Norm {} of the equation", k) : text;
     }
 
     void wiring() {
@@ -194,17 +204,14 @@ class Explainer {
     }
 
     void steps() {
-        const FittedNumber dt = fit_number({1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}, [&](double value) {
-            Hypothesis other = plain_;
-            other.dt = value;
-            return read_as(run_, other).error;
-        });
+        const FittedNumber dt = fit_dt(run_, plain_);
         Hypothesis other = plain_;
         other.dt = dt.value;
         attempt(
             other, "other-dt",
             fmt::format("The step dt is {:.6g} in the run, and {} by its metadata.", dt.value, format_double(run_.dt)),
-            {{"dt", dt.value}});
+            {{"dt", dt.value}})
+            .contrived = !dt.simple;
     }
 
     void numbers() {
@@ -219,15 +226,45 @@ class Explainer {
             }
             Hypothesis other = plain_;
             other.program = *changed;
-            const std::string what =
-                number.exponent ? fmt::format("The exponent {} of {}", format_double(number.value), number.base)
-                                : fmt::format("The number {}", format_double(number.value));
+            const std::string said = format_double(number.value);
             attempt(other, number.exponent ? "other-exponent" : "other-number",
-                    fmt::format("{}{} is {:.6g} in the run.", what,
+                    fmt::format("{}{} is {:.6g} in the run.",
+                                number.exponent ? fmt::format("The exponent {} of {}", said, number.base)
+                                                : fmt::format("The number {}", said),
                                 number.parameter.empty() ? "" : fmt::format(" in the parameter {}", number.parameter),
                                 fitted.value),
-                    {{"said", number.value}, {"fitted", fitted.value}});
+                    {{"said", number.value}, {"fitted", fitted.value}})
+                .contrived = !fitted.simple;
         }
+    }
+
+    void gains() {
+        if (explained()) {
+            return;
+        }
+        RunFile one_more = run_;
+        bool any = false;
+        for (SavedBlock& block : one_more.blocks) {
+            for (SavedNorm& norm : block.norms) {
+                any = any || !norm.gain.empty();
+                std::for_each(norm.gain.begin(), norm.gain.end(), [](double& gain) { gain += 1; });
+            }
+        }
+        for (SavedNorm& norm : one_more.readout_norms) {
+            std::for_each(norm.gain.begin(), norm.gain.end(), [](double& gain) { gain += 1; });
+        }
+        if (any) {
+            attempt(one_more, plain_, "gains-less-one",
+                    "The norms multiply by 1 plus the gains that the file has; save what they multiply by.");
+        }
+        Hypothesis other = plain_;
+        other.gains = GainOrder::free;
+        attempt(
+            other, "gains-not-saved",
+            any ? "The gains or biases in the file are not those that the norms had: others explain the inputs of the "
+                  "sub-layers."
+                : "The norms have gains or biases that the file does not have: some explain the inputs of the "
+                  "sub-layers. Save blocks.L.norms.K.gain and .bias.");
     }
 
     const RunFile& run_;
@@ -242,7 +279,8 @@ std::vector<Explanation> explain(const RunFile& run, const Program& program, Gai
     return Explainer(run, program, gains, reading).all();
 }
 
-NearestScheme nearest_scheme(const RunFile& run, const scheme::Scheme& asked, bool change_numbers) {
+NearestScheme nearest_scheme(const RunFile& run, const scheme::Scheme& asked, bool change_numbers,
+                             const std::vector<Explanation>& explanations) {
     NearestScheme best;
     best.error = HUGE_VAL;
     const auto offer = [&](const scheme::CatalogueEntry& entry, const Hypothesis& hypothesis, bool changed) {
@@ -256,12 +294,20 @@ NearestScheme nearest_scheme(const RunFile& run, const scheme::Scheme& asked, bo
     const auto hypothesis_of = [&](const scheme::CatalogueEntry& entry) {
         Hypothesis hypothesis(Program::parse(entry.equation), run);
         hypothesis.gains = GainOrder::fitted;
+        for (const Explanation& one : explanations) {
+            if (one.conforms && !one.order.empty()) {
+                hypothesis.order = one.order;
+            }
+            if (one.conforms && !one.depth.empty()) {
+                hypothesis.depth = one.depth;
+            }
+        }
         return hypothesis;
     };
     if (asked.entry != nullptr) {
         Hypothesis hypothesis = hypothesis_of(*asked.entry);
         hypothesis.program = asked.program;  // with the settings that were given
-        offer(*asked.entry, hypothesis, asked.program.text() != asked.entry->equation);
+        offer(*asked.entry, hypothesis, false);
     }
     for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
         if (!best.conforms) {
@@ -278,7 +324,9 @@ NearestScheme nearest_scheme(const RunFile& run, const scheme::Scheme& asked, bo
                 continue;
             }
             Hypothesis other = hypothesis;
-            if (const auto changed = with_number(other.program, number, fit_written(run, other, number).value)) {
+            const FittedNumber fitted = fit_written(run, other, number);
+            const auto changed = with_number(other.program, number, fitted.value);
+            if (changed && fitted.simple) {
                 other.program = *changed;
                 offer(entry, other, true);
             }

@@ -71,6 +71,21 @@ std::vector<double> trials_around(double value, std::size_t layers) {
     return trials;
 }
 
+// The simplest number near the fitted one at which the run conforms: rounding leaves the fit few digits.
+FittedNumber simplest(const FittedNumber& fitted, const std::function<Reading(double)>& reading_at) {
+    constexpr double near = 0.05;
+    for (const double parts : {1.0, 2.0, 4.0, 3.0, 5.0, 10.0, 8.0}) {
+        const double value = std::round(fitted.value * parts) / parts;
+        if (std::fabs(value - fitted.value) > near * std::fabs(fitted.value)) {
+            continue;
+        }
+        if (const Reading reading = reading_at(value); reading.conforms) {
+            return {value, reading.error, true, true};
+        }
+    }
+    return {fitted.value, fitted.error, reading_at(fitted.value).conforms, false};
+}
+
 }  // namespace
 
 FittedNumber fit_number(std::vector<double> trials, const std::function<double(double)>& error_at) {
@@ -99,6 +114,7 @@ std::vector<WrittenNumber> written_numbers(const Program& program) {
             collect(*parameter.value, parameter.name, found);
         }
     }
+    std::stable_partition(found.begin(), found.end(), [](const WrittenNumber& one) { return one.exponent; });
     return found;
 }
 
@@ -113,17 +129,31 @@ std::optional<Program> with_number(const Program& program, const WrittenNumber& 
     }
 }
 
-FittedNumber fit_written(const RunFile& run, const Hypothesis& hypothesis, const WrittenNumber& number) {
-    const auto error_at = [&](double value) {
-        const std::optional<Program> changed = with_number(hypothesis.program, number, value);
-        if (!changed) {
-            return HUGE_VAL;
-        }
+FittedNumber fit_dt(const RunFile& run, const Hypothesis& hypothesis) {
+    const auto reading_at = [&](double value) {
         Hypothesis other = hypothesis;
-        other.program = *changed;
-        return read_as(run, other).error;
+        other.dt = value;
+        return read_as(run, other);
     };
-    return fit_number(trials_around(number.value, run.layers()), error_at);
+    return simplest(fit_number({1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10},
+                               [&](double value) { return reading_at(value).error; }),
+                    reading_at);
+}
+
+FittedNumber fit_written(const RunFile& run, const Hypothesis& hypothesis, const WrittenNumber& number) {
+    const auto reading_at = [&](double value) {
+        Reading reading;
+        reading.error = HUGE_VAL;
+        if (const std::optional<Program> changed = with_number(hypothesis.program, number, value)) {
+            Hypothesis other = hypothesis;
+            other.program = *changed;
+            reading = read_as(run, other);
+        }
+        return reading;
+    };
+    return simplest(
+        fit_number(trials_around(number.value, run.layers()), [&](double value) { return reading_at(value).error; }),
+        reading_at);
 }
 
 std::optional<std::vector<std::size_t>> order_that_fits(const RunFile& run, const Hypothesis& hypothesis) {

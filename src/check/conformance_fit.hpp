@@ -13,9 +13,14 @@ namespace flyball::check {
 struct FittedNumber {
     double value = 0;
     double error = 0;
+    bool conforms = false;
+    bool simple = false;  // a whole number or a simple fraction, at which the run conforms
 };
 // Where `error_at` is smallest: at one of the trials, or between its neighbours among them.
 FittedNumber fit_number(std::vector<double> trials, const std::function<double(double)>& error_at);
+
+// The step dt at which the run conforms best.
+FittedNumber fit_dt(const RunFile& run, const Hypothesis& hypothesis);
 
 // A number written in the text of an equation.
 struct WrittenNumber {
@@ -25,6 +30,7 @@ struct WrittenNumber {
     bool exponent = false;  // it is what stands after ^
     std::string base;       // of that power
 };
+// Exponents first: they are what is mistaken most easily.
 std::vector<WrittenNumber> written_numbers(const scheme::Program& program);
 
 // The equation with this number replaced; nothing where that is no equation.

@@ -81,7 +81,7 @@ std::vector<int> norms_in_order(const Code& code, const Hypothesis& hypothesis) 
 GainChoice choose_in_order(const Code& code, const Hypothesis& hypothesis, std::size_t saved) {
     GainChoice choice(code.norm_count, -1);
     const std::vector<int> order = norms_in_order(code, hypothesis);
-    for (std::size_t k = 0; k < order.size() && k < saved; ++k) {
+    for (std::size_t k = 0; k < order.size() && k < saved && hypothesis.gains != GainOrder::free; ++k) {
         choice[scheme::index(order[k])] = static_cast<int>(k);
     }
     return choice;
@@ -199,9 +199,12 @@ class StepReader {
         numbers.roundoff = 0;
         const BlockResult nothing_added = walk(numbers, nullptr, nullptr);
         BlockReading reading;
-        const auto compare = [&](Place place, const Estimate& computed, const SavedRows& saved,
+        const auto compare = [&](Place place, Estimate& computed, const SavedRows& saved,
                                  const std::vector<double>* base) {
             if (!computed.empty()) {
+                if (hypothesis_.gains == GainOrder::free && place != Place::resid) {
+                    fit_gains(computed, saved, run_.dim);
+                }
                 reading.places[static_cast<std::size_t>(place)] =
                     compare_rows(computed, saved, base, roundoff_, run_.dim);
             }

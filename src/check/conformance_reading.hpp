@@ -56,6 +56,7 @@ enum class GainOrder {
     evaluated,  // as checkpoints of Flyball number them: the norm that is evaluated first is 0
     written,    // by the place where `norm(` stands in the text
     fitted,     // whichever fit best, or none
+    free,       // none of them: the inputs of sub-layers may have any gain and bias per channel
 };
 
 enum class Alteration {

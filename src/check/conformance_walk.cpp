@@ -3,13 +3,14 @@
 #include <cassert>
 #include <cmath>
 
-#include "core/unreachable.hpp"
+#include "scheme/evaluate.hpp"
 #include "scheme/row_kernels.hpp"
 
 namespace flyball::check {
 
 namespace {
 
+using scheme::Expression;
 using scheme::Instruction;
 using scheme::RowFunction;
 using scheme::RowMap;
@@ -20,6 +21,28 @@ double square(double x) {
 
 double at_channel(const std::vector<double>& values, std::size_t channel) {
     return values.size() == 1 ? values[0] : values[channel];
+}
+
+// What a coefficient's parts come to without their signs: `x + a*(u - x)` is one sum with (1 - a)*x here, and was x -
+// a*x in the code that ran, whose rounding is that of the parts.
+double magnitude_of(const Expression& e, const scheme::Scope<double>& scope) {
+    if (e.kind == Expression::Kind::negate) {
+        return magnitude_of(*e.arguments[0], scope);
+    }
+    if (e.kind == Expression::Kind::binary) {
+        const Expression& a = *e.arguments[0];
+        const Expression& b = *e.arguments[1];
+        if (e.op == scheme::Operator::plus || e.op == scheme::Operator::minus) {
+            return magnitude_of(a, scope) + magnitude_of(b, scope);
+        }
+        if (e.op == scheme::Operator::times) {
+            return magnitude_of(a, scope) * magnitude_of(b, scope);
+        }
+        if (e.op == scheme::Operator::divide) {
+            return magnitude_of(a, scope) / std::fabs(evaluate(b, scope));
+        }
+    }
+    return std::fabs(evaluate(e, scope));
 }
 
 // The slope of a curve y = g*curve(alpha*x + shift) + b, without g.
@@ -86,6 +109,17 @@ class Walk {
          std::size_t dim)
         : code_(code), numbers_(numbers), given_(given), rows_(rows), dim_(dim), size_(rows * dim) {
         evaluate_coefficients(code, numbers.env, scheme::Run::record, numbers.learned, dim, coefficients_, facts_);
+        std::vector<double> channel(numbers.learned.size());
+        const scheme::Scope<double> scope{numbers.env.values(), channel};
+        for (std::size_t c = 0; c < coefficients_.size(); ++c) {
+            magnitudes_.emplace_back();
+            for (std::size_t i = 0; i < coefficients_[c].value.size(); ++i) {
+                for (std::size_t p = 0; p < channel.size(); ++p) {
+                    channel[p] = at_channel(numbers.learned[p], i);
+                }
+                magnitudes_.back().push_back(magnitude_of(*code.coefficients[c], scope));
+            }
+        }
     }
 
     BlockResult run() {
@@ -133,14 +167,15 @@ class Walk {
         const double u2 = square(numbers_.roundoff);
         for (const scheme::Term& term : instruction.terms) {
             const std::vector<double>& c = coefficients_[scheme::index(term.coefficient)].value;
+            const std::vector<double>& magnitude = magnitudes_[scheme::index(term.coefficient)];
             const Estimate* source = term.source == scheme::ones_register ? nullptr : at_[scheme::index(term.source)];
             for (std::size_t i = 0; i < size_; ++i) {
                 const double factor = at_channel(c, i % dim_);
-                const double product = factor * (source == nullptr ? 1 : source->value[i]);
-                out.value[i] += product;
+                const double value = source == nullptr ? 1 : source->value[i];
+                out.value[i] += factor * value;
                 if (with_error()) {
-                    out.error[i] +=
-                        2 * u2 * square(product) + (source == nullptr ? 0 : square(factor * source->error[i]));
+                    out.error[i] += 2 * u2 * square(at_channel(magnitude, i % dim_) * value) +
+                                    (source == nullptr ? 0 : square(factor * source->error[i]));
                 }
             }
         }
@@ -192,6 +227,7 @@ class Walk {
     std::size_t size_;
     std::vector<scheme::Coefficient> coefficients_;
     std::vector<scheme::CoefficientFacts> facts_;
+    std::vector<std::vector<double>> magnitudes_;  // as coefficients_
     std::vector<Estimate> own_;
     std::vector<const Estimate*> at_;  // by register
 };

@@ -17,14 +17,14 @@ std::string against_text(const check::Conformance& result, const std::string& fi
     std::string out = fmt::format(
         "equation  {}\nrun       {}: {} blocks, {} rows of {}, {}, {} with eps {:.3g}, dt {:.3g}\n\n", result.equation,
         file, result.reading.blocks.size(), result.rows, result.dim, result.stored, result.norm, result.eps, result.dt);
-    out += fmt::format("{:>7}{:>12}{:>12}{:>12}{:>12}\n", "block", "attn.in", "ffn.in", "resid", "tolerance");
+    out += fmt::format("{:>7}{:>10}{:>12}{:>12}{:>13}\n", "block", "attn.in", "ffn.in", "resid", "tolerance");
     for (std::size_t l = 0; l < result.reading.blocks.size(); ++l) {
         const check::BlockReading& block = result.reading.blocks[l];
-        out += fmt::format("{:>7}{:>12}{:>12}{:>12}{:>10.1e}\n", l, error_cell(block.at(check::Place::attention_in)),
+        out += fmt::format("{:>7}{:>12}{:>12}{:>12}{:>11.1e}\n", l, error_cell(block.at(check::Place::attention_in)),
                            error_cell(block.at(check::Place::ffn_in)), error_cell(block.at(check::Place::resid)),
                            block.at(block.where()).tolerance);
     }
-    out += fmt::format("{:>7}{:>36}{:>12.1e}\n\n", "readout", error_cell(result.reading.readout),
+    out += fmt::format("{:>7}{:>36}{:>11.1e}\n\n", "readout", error_cell(result.reading.readout),
                        result.reading.readout.tolerance);
     out +=
         "Errors of inputs and readout are shares of their size, those of resid shares of what the sub-layers add;\n"
