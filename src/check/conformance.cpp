@@ -33,9 +33,8 @@ class Judgement {
         result_.eps = run_.eps;
         result_.dt = run_.dt;
         result_.stored = name(run_.stored);
-        result_.roundoff = run_.embed.roundoff;
         for (const SavedBlock& block : run_.blocks) {
-            result_.roundoff = std::max(result_.roundoff, block.resid.roundoff);
+            result_.roundoff = std::max(result_.roundoff, block.resid.computed);
         }
         result_.reading = read_as(run_, plain_);
         other_order_of_gains();
@@ -238,23 +237,6 @@ class Judgement {
     Conformance result_;
 };
 
-Json block_json(std::size_t l, const BlockReading& block) {
-    Json one = Json::object();
-    one["block"] = l;
-    one["error"] = block.error();
-    one["where"] = name(block.where());
-    one["tolerance"] = block.at(block.where()).tolerance;
-    one["conforms"] = block.conforms();
-    Json errors = Json::object();
-    for (const Place place : {Place::attention_in, Place::ffn_in, Place::resid}) {
-        if (block.at(place).checked) {
-            errors[name(place)] = block.at(place).error;
-        }
-    }
-    one["errors"] = std::move(errors);
-    return one;
-}
-
 }  // namespace
 
 const char* name(ConformanceFinding::Severity severity) noexcept {
@@ -278,44 +260,6 @@ Conformance conformance(const scheme::Scheme& scheme, const RunFile& run) {
                     "give what it returns a name: o = f(x)");
     }
     return Judgement(scheme, run).judge();
-}
-
-Json document(const Conformance& result) {
-    Json json = Json::object();
-    json["equation"] = result.equation;
-    json["verdict"] = result.conforms ? "conforms" : "differs";
-    json["blocks"] = Json::array();
-    for (std::size_t l = 0; l < result.reading.blocks.size(); ++l) {
-        json["blocks"].push_back(block_json(l, result.reading.blocks[l]));
-    }
-    json["readout"] = Json::object();
-    json["readout"]["error"] = result.reading.readout.error;
-    json["readout"]["tolerance"] = result.reading.readout.tolerance;
-    json["readout"]["conforms"] = result.reading.readout.conforms();
-    json["findings"] = Json::array();
-    for (const ConformanceFinding& finding : result.findings) {
-        Json one = Json::object();
-        one["id"] = finding.id;
-        one["severity"] = name(finding.severity);
-        one["message"] = finding.message;
-        one["evidence"] = finding.evidence;
-        json["findings"].push_back(std::move(one));
-    }
-    json["nearest"] = Json::object();
-    json["nearest"]["scheme"] = result.nearest.scheme;
-    json["nearest"]["error"] = result.nearest.error;
-    json["nearest"]["equation"] = result.nearest.equation;
-    json["nearest"]["conforms"] = result.nearest.conforms;
-    json["run"] = Json::object();
-    json["run"]["rows"] = result.file_rows;
-    json["run"]["rows_read"] = result.rows;
-    json["run"]["dim"] = result.dim;
-    json["run"]["stored"] = result.stored;
-    json["run"]["roundoff"] = result.roundoff;
-    json["run"]["norm"] = result.norm;
-    json["run"]["eps"] = result.eps;
-    json["run"]["dt"] = result.dt;
-    return json;
 }
 
 }  // namespace flyball::check

@@ -31,7 +31,7 @@ PlaceSums sums_of(const Estimate& computed, const SavedRows& saved, const std::v
     for (std::size_t row = 0; row < size; row += dim) {
         double row_estimate = 0;
         for (std::size_t i = 0; i < dim; ++i) {
-            const double of_saved = saved.roundoff * saved.values[row + i];
+            const double of_saved = saved.computed * saved.values[row + i];
             estimates[i] = computed.error[row + i] * computed.error[row + i] + of_saved * of_saved;
             row_estimate += estimates[i];
         }

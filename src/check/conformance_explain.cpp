@@ -16,7 +16,7 @@ namespace {
 using scheme::Program;
 
 constexpr double numbers_of_a_trial = 4e5;
-constexpr double closer = 0.5;  // what an explanation that does not explain everything has to leave at most
+constexpr double close_enough = 0.5;  // what an explanation that does not explain everything has to leave at most
 
 class Explainer {
   public:
@@ -31,8 +31,8 @@ class Explainer {
         norms();
         wiring();
         arithmetic();
-        steps();
         numbers();
+        steps();
         gains();
         const bool plain = std::any_of(found_.begin(), found_.end(),
                                        [](const Explanation& one) { return one.conforms && !one.contrived; });
@@ -42,7 +42,7 @@ class Explainer {
         if (good.empty() && !found_.empty()) {
             const auto best = std::min_element(found_.begin(), found_.end(),
                                                [](const auto& a, const auto& b) { return a.error < b.error; });
-            if (best->error < closer * reading_.error) {
+            if (best->error < close_enough * reading_.error) {
                 best->message += fmt::format(" That leaves an error of {:.2g} where it was {:.2g}, so it is not all.",
                                              best->error, reading_.error);
                 good.push_back(*best);
@@ -221,7 +221,7 @@ class Explainer {
         for (const WrittenNumber& number : written_numbers(plain_.program)) {
             const FittedNumber fitted = fit_written(run_, plain_, number);
             const auto changed = with_number(plain_.program, number, fitted.value);
-            if (!changed || fitted.error > closer * reading_.error) {
+            if (!changed || fitted.error > close_enough * reading_.error) {
                 continue;
             }
             Hypothesis other = plain_;
@@ -277,62 +277,6 @@ class Explainer {
 
 std::vector<Explanation> explain(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading) {
     return Explainer(run, program, gains, reading).all();
-}
-
-NearestScheme nearest_scheme(const RunFile& run, const scheme::Scheme& asked, bool change_numbers,
-                             const std::vector<Explanation>& explanations) {
-    NearestScheme best;
-    best.error = HUGE_VAL;
-    const auto offer = [&](const scheme::CatalogueEntry& entry, const Hypothesis& hypothesis, bool changed) {
-        const Reading reading = read_as(run, hypothesis);
-        const bool better =
-            reading.conforms != best.conforms ? reading.conforms : !best.conforms && reading.error < best.error;
-        if (better) {
-            best = {std::string(entry.name), hypothesis.program.text(), reading.error, reading.conforms, changed};
-        }
-    };
-    const auto hypothesis_of = [&](const scheme::CatalogueEntry& entry) {
-        Hypothesis hypothesis(Program::parse(entry.equation), run);
-        hypothesis.gains = GainOrder::fitted;
-        for (const Explanation& one : explanations) {
-            if (one.conforms && !one.order.empty()) {
-                hypothesis.order = one.order;
-            }
-            if (one.conforms && !one.depth.empty()) {
-                hypothesis.depth = one.depth;
-            }
-        }
-        return hypothesis;
-    };
-    if (asked.entry != nullptr) {
-        Hypothesis hypothesis = hypothesis_of(*asked.entry);
-        hypothesis.program = asked.program;  // with the settings that were given
-        offer(*asked.entry, hypothesis, false);
-    }
-    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
-        if (!best.conforms) {
-            offer(entry, hypothesis_of(entry), false);
-        }
-    }
-    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
-        if (!change_numbers || best.conforms) {
-            break;
-        }
-        const Hypothesis hypothesis = hypothesis_of(entry);
-        for (const WrittenNumber& number : written_numbers(hypothesis.program)) {
-            if (number.parameter.empty()) {
-                continue;
-            }
-            Hypothesis other = hypothesis;
-            const FittedNumber fitted = fit_written(run, other, number);
-            const auto changed = with_number(other.program, number, fitted.value);
-            if (changed && fitted.simple) {
-                other.program = *changed;
-                offer(entry, other, true);
-            }
-        }
-    }
-    return best;
 }
 
 std::size_t rows_for_trials(const RunFile& run) {

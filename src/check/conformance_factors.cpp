@@ -16,7 +16,7 @@ namespace {
 using scheme::Code;
 using scheme::Instruction;
 
-constexpr double same = 0.01;  // factors that differ by less are the same factor
+constexpr double same_factor = 0.01;  // factors that differ by less are the same factor
 constexpr std::size_t most_shown = 6;
 
 // The coefficient of the one term that a call's input, or a branch's contribution, has; -1 for none.
@@ -87,7 +87,7 @@ std::optional<std::vector<double>> factors_of(const RunFile& run, const Hypothes
 std::string law_of(const std::vector<double>& factors, const std::vector<std::size_t>& blocks) {
     const double first = factors[0];
     if (factors.size() > 1 && std::all_of(factors.begin(), factors.end(),
-                                          [&](double factor) { return std::fabs(factor / first - 1) < same; })) {
+                                          [&](double factor) { return std::fabs(factor / first - 1) < same_factor; })) {
         return ", the same in each";
     }
     double up = 0;
@@ -105,7 +105,7 @@ std::string law_of(const std::vector<double>& factors, const std::vector<std::si
     }
     const double power = up / down;
     for (std::size_t i = 0; i < factors.size(); ++i) {
-        if (std::fabs(factors[i] / std::pow(static_cast<double>(blocks[i] + 1), power) - 1) > same) {
+        if (std::fabs(factors[i] / std::pow(static_cast<double>(blocks[i] + 1), power) - 1) > same_factor) {
             return "";
         }
     }

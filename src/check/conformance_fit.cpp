@@ -16,7 +16,7 @@ using scheme::Expression;
 using scheme::Program;
 
 // By golden section between a and b, where `error_at` has one minimum.
-FittedNumber refine(double a, double b, const std::function<double(double)>& error_at) {
+FittedNumber golden_section(double a, double b, const std::function<double(double)>& error_at) {
     constexpr double share = 0.6180339887498949;
     constexpr int steps = 60;  // 0.618^60 = 3e-13 of the interval
     double left = b - share * (b - a);
@@ -41,14 +41,14 @@ FittedNumber refine(double a, double b, const std::function<double(double)>& err
     return at_left < at_right ? FittedNumber{left, at_left} : FittedNumber{right, at_right};
 }
 
-void collect(const Expression& e, const std::string& parameter, std::vector<WrittenNumber>& found) {
+void collect_numbers(const Expression& e, const std::string& parameter, std::vector<WrittenNumber>& found) {
     if (e.kind == Expression::Kind::number) {
         found.push_back({e.number, e.span, parameter, false, ""});
         return;
     }
     for (std::size_t i = 0; i < e.arguments.size(); ++i) {
         const std::size_t first = found.size();
-        collect(*e.arguments[i], parameter, found);
+        collect_numbers(*e.arguments[i], parameter, found);
         if (e.kind == Expression::Kind::binary && e.op == scheme::Operator::power && i == 1 &&
             e.arguments[1]->kind == Expression::Kind::number && found.size() > first) {
             found.back().exponent = true;
@@ -76,7 +76,7 @@ FittedNumber simplest(const FittedNumber& fitted, const std::function<Reading(do
     constexpr double near = 0.05;
     for (const double parts : {1.0, 2.0, 4.0, 3.0, 5.0, 10.0, 8.0}) {
         const double value = std::round(fitted.value * parts) / parts;
-        if (std::fabs(value - fitted.value) > near * std::fabs(fitted.value)) {
+        if (std::fabs(value - fitted.value) > near * std::max(std::fabs(fitted.value), near)) {
             continue;
         }
         if (const Reading reading = reading_at(value); reading.conforms) {
@@ -97,7 +97,7 @@ FittedNumber fit_number(std::vector<double> trials, const std::function<double(d
     }
     const auto best = static_cast<std::size_t>(std::min_element(errors.begin(), errors.end()) - errors.begin());
     const FittedNumber between =
-        refine(trials[best == 0 ? 0 : best - 1], trials[std::min(best + 1, trials.size() - 1)], error_at);
+        golden_section(trials[best == 0 ? 0 : best - 1], trials[std::min(best + 1, trials.size() - 1)], error_at);
     return between.error < errors[best] ? between : FittedNumber{trials[best], errors[best]};
 }
 
@@ -106,12 +106,12 @@ std::vector<WrittenNumber> written_numbers(const Program& program) {
     std::vector<WrittenNumber> found;
     for (const scheme::Section& section : printed.syntax().sections) {
         for (const scheme::Assignment& statement : section.statements) {
-            collect(*statement.value, "", found);
+            collect_numbers(*statement.value, "", found);
         }
     }
     for (const scheme::ParameterSyntax& parameter : printed.syntax().parameters) {
         if (!parameter.learned) {
-            collect(*parameter.value, parameter.name, found);
+            collect_numbers(*parameter.value, parameter.name, found);
         }
     }
     std::stable_partition(found.begin(), found.end(), [](const WrittenNumber& one) { return one.exponent; });

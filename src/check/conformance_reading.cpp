@@ -137,7 +137,7 @@ class StepReader {
           block_(run.blocks[hypothesis.order[step]]),
           env_(environment_of(run, hypothesis, step)),
           code_(block_code(run, hypothesis, env_)),
-          roundoff_(std::max({before.roundoff, block_.resid.roundoff, run.compute})),
+          roundoff_(std::max(block_.resid.computed, run.compute)),
           before_(estimate_of(before, true)) {
         const bool exchanged = hypothesis.alteration == Alteration::ffn_first && run.has_ffn;
         attention_in_ = exchanged ? &block_.ffn_in : &block_.attention_in;
@@ -242,7 +242,7 @@ void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState&
     state.streams[0] = estimate_of(last, true);
     const Environment env = environment_of(run, hypothesis, run.layers() - 1);
     const Code code = lower_readout(hypothesis.program, hypothesis.program.decide(env));
-    const double roundoff = std::max({last.roundoff, run.readout.roundoff, run.compute});
+    const double roundoff = std::max({last.computed, run.readout.computed, run.compute});
     const GainChoice choice = choose_in_order(code, hypothesis, run.readout_norms.size());
     const BlockNumbers numbers{env, learned_of(hypothesis, code, env, run.readout_learned),
                                maps_of(run, hypothesis, choice, run.readout_norms), roundoff};

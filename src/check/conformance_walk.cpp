@@ -1,6 +1,6 @@
 #include "check/conformance_walk.hpp"
 
-#include <cassert>
+#include <algorithm>
 #include <cmath>
 
 #include "scheme/evaluate.hpp"
@@ -15,7 +15,7 @@ using scheme::Instruction;
 using scheme::RowFunction;
 using scheme::RowMap;
 
-double square(double x) {
+double squared(double x) {
     return x * x;
 }
 
@@ -49,7 +49,7 @@ double magnitude_of(const Expression& e, const scheme::Scope<double>& scope) {
 double slope_of_curve(const RowMap<double>& map, double x) {
     const double at = map.alpha * x + map.shift;
     constexpr double two_over_root_pi = 1.1283791670955126;
-    return map.function == RowFunction::tanh ? map.alpha * (1 - square(std::tanh(at)))
+    return map.function == RowFunction::tanh ? map.alpha * (1 - squared(std::tanh(at)))
                                              : map.alpha * two_over_root_pi * std::exp(-at * at);
 }
 
@@ -58,14 +58,18 @@ void curve_error(const RowMap<double>& map, std::size_t dim, double u, const dou
     for (std::size_t i = 0; i < dim; ++i) {
         const double g = map.gain == nullptr ? 1 : map.gain[i];
         const double slope = g * slope_of_curve(map, x[i]);
-        out[i] =
-            std::sqrt(square(slope) * (square(e[i]) + square(u * x[i])) + square(u) * (2 * square(g) + square(y[i])));
+        out[i] = std::sqrt(squared(slope) * (squared(e[i]) + squared(u * x[i])) +
+                           squared(u) * (2 * squared(g) + squared(y[i])));
     }
 }
 
-// One row of y = g*(x - m)*s + b. An error of x moves y_i by itself, by the mean, and by the scale, which takes away
-// what lies along the row itself:  d((x - m) s)_i = s (dx_i - dm) - v_i (1/M) sum_j v_j s dx_j,  v = (x - m) s, where M
-// = d for means and 1 for the sphere.
+// One row of y = g*v + b, v = (x - m)*s. With M = d for means and 1 for the sphere, and c = 1 where the mean is taken
+// off,
+//
+//     dv_i = s sum_j (delta_ij - a_ij) dx_j,    a_ij = c/d + v_i v_j/M
+//
+// so that independent errors e_j give  s^2 (e_i^2 (1 - 2 a_ii) + sum_j a_ij^2 e_j^2).  The scale takes off what lies
+// along the row itself: a channel that is much larger than the others has almost no error after the norm.
 void norm_error(const RowMap<double>& map, std::size_t dim, double u, const double* x, const double* e, const double* y,
                 double* out) {
     const auto d = static_cast<double>(dim);
@@ -76,12 +80,12 @@ void norm_error(const RowMap<double>& map, std::size_t dim, double u, const doub
     double errors = 0;
     for (std::size_t i = 0; i < dim; ++i) {
         mean += centred ? x[i] / d : 0;
-        squares += square(x[i]);
-        errors += square(e[i]);
+        squares += squared(x[i]);
+        errors += squared(e[i]);
     }
     double centred_squares = 0;
     for (std::size_t i = 0; i < dim; ++i) {
-        centred_squares += square(x[i] - mean);
+        centred_squares += squared(x[i] - mean);
     }
     const double root = std::sqrt(centred_squares / of + map.eps);
     if (root == 0) {
@@ -89,24 +93,30 @@ void norm_error(const RowMap<double>& map, std::size_t dim, double u, const doub
         return;
     }
     const double s = 1 / root;
-    double along = 0;  // variance of sum_j v_j s dx_j / M
+    double along = 0;         // sum_j v_j e_j^2
+    double along_square = 0;  // sum_j v_j^2 e_j^2
     for (std::size_t i = 0; i < dim; ++i) {
-        along += square((x[i] - mean) * s * s * e[i] / of);
+        const double v = (x[i] - mean) * s;
+        along += v * squared(e[i]);
+        along_square += squared(v * e[i]);
     }
+    const double c = centred ? 1 / d : 0;
     // The mean is itself a rounded sum.
-    const double mean_error = centred ? errors / square(d) + square(u) * (square(mean) + squares / d / d) : 0;
+    const double mean_error = centred ? squared(u) * (squared(mean) + squares / d / d) : 0;
     for (std::size_t i = 0; i < dim; ++i) {
         const double g = map.gain == nullptr ? 1 : map.gain[i];
         const double v = (x[i] - mean) * s;
-        const double passed = square(s) * (square(e[i]) + mean_error) + square(v) * along;
-        out[i] = std::sqrt(square(g) * (passed + 4 * square(u * v)) + square(u * y[i]));
+        const double others = squared(c) * errors + 2 * c * v / of * along + squared(v / of) * along_square;
+        const double passed = squared(e[i]) * (1 - 2 * (c + v * v / of)) + others;
+        out[i] = std::sqrt(squared(g) * (squared(s) * (std::max(0.0, passed) + mean_error) + 4 * squared(u * v)) +
+                           squared(u * y[i]));
     }
 }
 
-class Walk {
+class CodeWalk {
   public:
-    Walk(const scheme::Code& code, const BlockNumbers& numbers, const BlockGiven& given, std::size_t rows,
-         std::size_t dim)
+    CodeWalk(const scheme::Code& code, const BlockNumbers& numbers, const BlockGiven& given, std::size_t rows,
+             std::size_t dim)
         : code_(code), numbers_(numbers), given_(given), rows_(rows), dim_(dim), size_(rows * dim) {
         evaluate_coefficients(code, numbers.env, scheme::Run::record, numbers.learned, dim, coefficients_, facts_);
         std::vector<double> channel(numbers.learned.size());
@@ -164,7 +174,7 @@ class Walk {
 
     void combine(const Instruction& instruction) {
         Estimate& out = fresh(instruction.out);
-        const double u2 = square(numbers_.roundoff);
+        const double u2 = squared(numbers_.roundoff);
         for (const scheme::Term& term : instruction.terms) {
             const std::vector<double>& c = coefficients_[scheme::index(term.coefficient)].value;
             const std::vector<double>& magnitude = magnitudes_[scheme::index(term.coefficient)];
@@ -174,13 +184,13 @@ class Walk {
                 const double value = source == nullptr ? 1 : source->value[i];
                 out.value[i] += factor * value;
                 if (with_error()) {
-                    out.error[i] += 2 * u2 * square(at_channel(magnitude, i % dim_) * value) +
-                                    (source == nullptr ? 0 : square(factor * source->error[i]));
+                    out.error[i] += 2 * u2 * squared(at_channel(magnitude, i % dim_) * value) +
+                                    (source == nullptr ? 0 : squared(factor * source->error[i]));
                 }
             }
         }
         for (std::size_t i = 0; i < out.error.size(); ++i) {
-            out.error[i] = std::sqrt(out.error[i] + u2 * square(out.value[i]));
+            out.error[i] = std::sqrt(out.error[i] + u2 * squared(out.value[i]));
         }
     }
 
@@ -240,7 +250,7 @@ Estimate estimate_of(const SavedRows& saved, bool with_error) {
     if (with_error) {
         out.error.reserve(saved.values.size());
         for (const double value : saved.values) {
-            out.error.push_back(saved.roundoff * std::fabs(value));
+            out.error.push_back(saved.stored * std::fabs(value));
         }
     }
     return out;
@@ -248,7 +258,7 @@ Estimate estimate_of(const SavedRows& saved, bool with_error) {
 
 BlockResult walk_block(const scheme::Code& code, const BlockNumbers& numbers, const BlockGiven& given, std::size_t rows,
                        std::size_t dim) {
-    return Walk(code, numbers, given, rows, dim).run();
+    return CodeWalk(code, numbers, given, rows, dim).run();
 }
 
 }  // namespace flyball::check

@@ -58,7 +58,11 @@ int digits_used(double value) {
     return used;
 }
 
-double roundoff_of(Dtype dtype, const std::vector<double>& values) {
+double roundoff_of(Dtype dtype) {
+    return std::ldexp(1.0, -digits_of(dtype));
+}
+
+double narrowest_roundoff(Dtype dtype, const std::vector<double>& values) {
     int used = 0;
     for (const double value : values) {
         used = std::max(used, digits_used(value));
@@ -140,7 +144,7 @@ class RunReader {
         if (const std::optional<std::string> compute = word("compute")) {
             for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16}) {
                 if (*compute == name(dtype)) {
-                    run_.compute = std::ldexp(1.0, -digits_of(dtype));
+                    run_.compute = roundoff_of(dtype);
                 }
             }
             if (run_.compute == 0) {
@@ -239,7 +243,8 @@ class RunReader {
         }
         SavedRows saved;
         saved.values = finite_values(tensor);
-        saved.roundoff = roundoff_of(found.dtype, saved.values);
+        saved.stored = roundoff_of(found.dtype);
+        saved.computed = narrowest_roundoff(found.dtype, saved.values);
         saved.values = some_rows(saved.values, run_.file_rows, run_.rows, run_.dim);
         return saved;
     }
@@ -338,7 +343,7 @@ RunFile fewer_rows(const RunFile& run, std::size_t most) {
     less.compute = run.compute;
     less.stored = run.stored;
     const auto kept = [&](const SavedRows& saved) {
-        return SavedRows{some_rows(saved.values, run.rows, less.rows, run.dim), saved.roundoff};
+        return SavedRows{some_rows(saved.values, run.rows, less.rows, run.dim), saved.stored, saved.computed};
     };
     less.embed = kept(run.embed);
     for (const SavedBlock& block : run.blocks) {

@@ -27,9 +27,11 @@ namespace flyball::check {
 
 struct SavedRows {
     std::vector<double> values;  // [rows, dim]
-    // Half the distance of neighbouring numbers, over the number: of the type they are stored in, or of a narrower one
-    // that holds all of them (a BF16 model whose tensors were made F32 for the file).
-    double roundoff = 0;
+    // Unit roundoffs, half the distance of neighbouring numbers over the number: of the type they are stored in, and of
+    // the narrowest one that holds all of them, in which they were computed (a BF16 model whose tensors were made F32
+    // for the file).
+    double stored = 0;
+    double computed = 0;
 };
 
 struct SavedNorm {

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-ROWS, DIM, LAYERS = 10, 16, 6
+ROWS, DIM, LAYERS = 8, 12, 4
 HERE = Path(__file__).parent
 
 
@@ -63,10 +63,9 @@ class Run:
     """One forward pass. `block(run, l, x)` gives the new stream and calls run.attn, run.ffn and run.norm."""
 
     def __init__(self, block, readout, norm="layernorm", gains=True, eps=1e-5, dtype=torch.float32, scale=1.0, seed=1,
-                 layers=LAYERS, extra=None):
+                 layers=LAYERS):
         torch.manual_seed(seed)
         self.tensors, self.metadata = {}, {"norm": norm, "eps": str(eps)}
-        self.extra = extra or {}
         x = (torch.randn(ROWS, DIM) * scale).to(dtype)
         self.x0 = x
         self.layers = layers
@@ -325,6 +324,24 @@ def swap_saved(run, a, b):
     run.tensors = moved
 
 
+def pre_ln_small_steps(run, l, x, f, i):
+    return x + 0.1 * f(run.norm(x))
+
+
+def attention_alone(run, l, x):
+    return x + run.attn(run.norm(x))
+
+
+def pre_ln_of_whole_blocks(run, l, x):
+    """Pre-LN whose second norm does nothing: a mistake in one sub-layer."""
+    x = x + run.attn(run.norm(x))
+    return x + run.ffn(x)
+
+
+def three_exchanged(run, l, x, f, i):
+    return ln_scaling_output(run, {1: 2, 2: 3, 3: 1}.get(l, l), x, f, i)
+
+
 MISTAKES = {
     "ln-scaling-is-one": (twice(pre_ln), final_norm),
     "ln-scaling-output-is-one": (twice(pre_ln), final_norm),
@@ -332,8 +349,10 @@ MISTAKES = {
     "skip-after-norm": (twice(skip_after_norm), final_norm),
     "deepnorm-exponent": (twice(lambda *a: deepnorm(*a, exponent=0.5)), as_it_is),
     "parallel": (parallel, final_norm),
-    "ln-scaling-exchanged": (twice(exchanged(ln_scaling, 2, 4)), final_norm),
-    "ln-scaling-output-exchanged": (twice(exchanged(ln_scaling_output, 1, 3)), final_norm),
+    "one-norm-missing": (pre_ln_of_whole_blocks, final_norm),
+    "three-exchanged": (twice(three_exchanged), final_norm),
+    "ln-scaling-exchanged": (twice(exchanged(ln_scaling, 1, 3)), final_norm),
+    "ln-scaling-output-exchanged": (twice(exchanged(ln_scaling_output, 2, 3)), final_norm),
 }
 
 
@@ -346,10 +365,17 @@ def main():
             Run(block, readout, norm=norm, dtype=dtype).save(folder / f"{name}-{ending}.safetensors")
     for name, (block, readout) in MISTAKES.items():
         for dtype, ending in ((torch.float32, "f32"), (torch.bfloat16, "bf16")):
-            Run(block, readout, dtype=dtype).save(folder / f"wrong-{name}-{ending}.safetensors")
+            Run(block, readout, norm="rmsnorm" if name.startswith("peri") else "layernorm",
+                dtype=dtype).save(folder / f"wrong-{name}-{ending}.safetensors")
+    Run(twice(pre_ln_small_steps), final_norm).save(folder / "small-steps-f32.safetensors", dt=0.1)
+    Run(twice(pre_ln), final_norm, scale=1000).save(folder / "large-stream-f32.safetensors")
+    Run(twice(pre_ln), final_norm, dtype=torch.float16).save(folder / "pre-ln-f16.safetensors")
+    Run(twice(pre_ln), final_norm, gains=False).save(folder / "no-gains-f32.safetensors")
+    Run(parallel, final_norm).save(folder / "parallel-f32.safetensors")
+    Run(attention_alone, final_norm).save(folder / "attention-alone-f32.safetensors")
     for name, step in (("pre-ln", pre_ln), ("ln-scaling", ln_scaling)):
         run = Run(twice(step), final_norm)
-        swap_saved(run, 1, 4)
+        swap_saved(run, 1, 2)
         run.save(folder / f"wrong-{name}-order-f32.safetensors")
 
 
