@@ -1,9 +1,10 @@
-// `flyball check`: the preflight of a block, before anyone pays for a training run.
+// `flyball check`: the preflight of a block, before anyone pays for a training run; or a saved run beside an equation.
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "check/document.hpp"
+#include "cli/check_against.hpp"
 #include "cli/check_output.hpp"
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
@@ -24,7 +25,27 @@ struct CheckFlags {
     SchemeFlags schemes;
     FolderFlags folder;
     check::Settings settings;
+    std::string against;
 };
+
+// A saved run is compared with one equation, and nothing of a preflight applies.
+void check_alone(const CheckFlags& flags, const std::vector<scheme::Scheme>& blocks) {
+    if (blocks.size() != 1) {
+        throw Error(ErrorKind::usage, where_check, fmt::format("{} blocks and --against", blocks.size()),
+                    "one scheme or equation to compare the run with");
+    }
+    const check::Settings standard;
+    for (const check::SettingField& field : check::setting_fields()) {
+        if (field.text(flags.settings) != field.text(standard)) {
+            throw Error(ErrorKind::usage, where_check, fmt::format("--{} and --against", field.key),
+                        "one of them", "a saved run has its own sizes, norm and step");
+        }
+    }
+    if (flags.folder.out) {
+        throw Error(ErrorKind::usage, where_check, "--out and --against", "one of them",
+                    "--json prints the whole answer");
+    }
+}
 
 std::vector<ConfigEntry> check_configuration(const CheckFlags& flags, const std::vector<scheme::Scheme>& blocks) {
     std::vector<ConfigEntry> entries;
@@ -59,6 +80,10 @@ void write_check(record::Folder& folder, const Json& document, const check::Pref
 
 ExitCode run_check(const CheckFlags& flags, const Common& common) {
     const std::vector<scheme::Scheme> blocks = flags.schemes.chosen();
+    if (!flags.against.empty()) {
+        check_alone(flags, blocks);
+        return run_check_against(blocks.front(), flags.against, common);
+    }
     if (blocks.empty() || blocks.size() > 2) {
         throw Error(ErrorKind::usage, where_check, fmt::format("{} blocks", blocks.size()),
                     "one scheme or equation, or two to compare", "flyball check peri-ln");
@@ -112,11 +137,16 @@ Command check_command() {
         "flyball check peri-ln\n"
         "  flyball check 'x + dt*norm(f(norm(x)))/sqrt(t+1) | norm(x)' --depth 48 --width 1024 --tokens 1024\n"
         "  flyball check deepnorm --init 'value=sqrt(1/d)*(8*L)^0.25,output=sqrt(1/d)*(8*L)^0.25'\n"
-        "  flyball check pre-ln peri-ln --out both";
+        "  flyball check pre-ln peri-ln --out both\n"
+        "  flyball check peri-ln --against run.safetensors";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<CheckFlags>();
         flags->schemes.declare(app, "one is needed; two are compared");
         declare_settings(app, check::setting_fields(), std::shared_ptr<check::Settings>(flags, &flags->settings));
+        add_option(app, "--against", flags->against,
+                   "instead: tensors saved by your own code that ran the block; is it what the equation says? "
+                   "(docs/conformance.md)")
+            .type_name("RUN.safetensors");
         flags->folder.declare(app, "check.json, the report and a page of figures");
         return [flags](const Common& common) { return run_check(*flags, common); };
     };

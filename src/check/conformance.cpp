@@ -1,0 +1,265 @@
+#include "check/conformance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "check/conformance_explain.hpp"
+#include "check/conformance_factors.hpp"
+#include "core/error.hpp"
+#include "core/unreachable.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+using Severity = ConformanceFinding::Severity;
+
+constexpr double hidden_branch = 0.5;  // a tolerance above it hides half of what a block adds
+constexpr double bf16_step = 0x1p-7;
+
+class Judgement {
+  public:
+    Judgement(const scheme::Scheme& scheme, const RunFile& run)
+        : scheme_(scheme), run_(run), few_(fewer_rows(run, rows_for_trials(run))), plain_(scheme.program, run) {}
+
+    Conformance judge() {
+        result_.equation = scheme_.program.text();
+        result_.rows = run_.rows;
+        result_.file_rows = run_.file_rows;
+        result_.dim = run_.dim;
+        result_.norm = run_.norm;
+        result_.eps = run_.eps;
+        result_.dt = run_.dt;
+        result_.stored = name(run_.stored);
+        for (const SavedBlock& block : run_.blocks) {
+            result_.roundoff = std::max(result_.roundoff, block.resid.computed);
+        }
+        result_.reading = read_as(run_, plain_);
+        other_order_of_gains();
+        result_.conforms = result_.reading.conforms;
+        notes();
+        if (!result_.conforms) {
+            differences();
+            explanations();
+        }
+        result_.nearest = nearest_scheme(few_, scheme_, !result_.conforms, explanations_);
+        if (!result_.conforms && result_.nearest.conforms && result_.nearest.equation != result_.equation) {
+            add("nearest", Severity::explanation,
+                fmt::format("The run is as {} says: {}", result_.nearest.scheme, result_.nearest.equation),
+                {{"scheme", result_.nearest.scheme}, {"error", result_.nearest.error}});
+        }
+        return std::move(result_);
+    }
+
+  private:
+    void add(const std::string& id, Severity severity, const std::string& message, Json evidence = Json::object()) {
+        result_.findings.push_back({id, severity, message, std::move(evidence)});
+    }
+
+    std::vector<std::size_t> wrong_blocks(Place place) const {
+        std::vector<std::size_t> wrong;
+        for (std::size_t l = 0; l < run_.layers(); ++l) {
+            if (!result_.reading.blocks[l].at(place).conforms()) {
+                wrong.push_back(l);
+            }
+        }
+        return wrong;
+    }
+
+    // `norm(f(norm(x)))` is evaluated from the inside and written from the outside; who saved the gains may have
+    // counted either way.
+    void other_order_of_gains() {
+        if (result_.reading.conforms) {
+            return;
+        }
+        Hypothesis written = plain_;
+        written.gains = GainOrder::written;
+        if (!read_as(few_, written).conforms) {
+            return;
+        }
+        plain_.gains = GainOrder::written;
+        result_.reading = read_as(run_, plain_);
+        add("gains-as-written", Severity::note,
+            "The gains of the norms are numbered by where `norm(` stands in the text, the outer one first; by the "
+            "order of evaluation, the inner one first, the run would differ.");
+    }
+
+    void notes() {
+        if (run_.rows < run_.file_rows) {
+            add("some-rows", Severity::note,
+                fmt::format("Of {} rows {} were looked at, evenly spaced.", run_.file_rows, run_.rows));
+        }
+        if (scheme_.program.stream_count() > 1) {
+            std::vector<std::string> names;
+            for (std::size_t i = 1; i < scheme_.program.stream_count(); ++i) {
+                names.push_back(scheme_.program.stream_name(i));
+            }
+            add("carried-streams", Severity::note,
+                fmt::format(
+                    "The run has the stream x alone; the equation carries {} on from the embedding, so an error "
+                    "in a block shows in all that follow.",
+                    fmt::join(names, ", ")));
+        }
+        missing_gains();
+        missing_parameters();
+        precision();
+    }
+
+    void missing_gains() {
+        const std::size_t in_file = run_.blocks[0].norms.size();
+        const std::size_t in_text = norms_at(run_, plain_, 0);
+        if (in_file != in_text && in_file > 0) {
+            add("gains", Severity::note,
+                fmt::format("Block 0 has gains for {} norms, and the equation evaluates {} there: {}.", in_file,
+                            in_text,
+                            in_file < in_text ? "the others were taken to have no gains" : "the others were not used"),
+                {{"in_file", in_file}, {"in_equation", in_text}});
+        }
+        if (result_.reading.readout_gains_fitted) {
+            add("readout-gains", Severity::note,
+                "The run has no gains for the norm of the readout. Some gain and bias for each channel explain the "
+                "readout; save readout.norms.0.gain to have them checked.");
+        }
+    }
+
+    void missing_parameters() {
+        std::vector<std::string> missing;
+        for (const scheme::Parameter& parameter : scheme_.program.learned()) {
+            const auto& saved = run_.blocks[0].learned;
+            if (std::none_of(saved.begin(), saved.end(),
+                             [&](const auto& one) { return one.first.ends_with("." + parameter.name); })) {
+                missing.push_back(parameter.name);
+            }
+        }
+        if (!missing.empty()) {
+            add("learned-parameters", Severity::note,
+                fmt::format(
+                    "The run does not say what the learned parameter {} was; the equation's own value was taken. "
+                    "Save it as blocks.L.scheme.0.{}.",
+                    fmt::join(missing, ", "), missing[0]));
+        }
+    }
+
+    void precision() {
+        if (run_.stored == Dtype::f32 && result_.roundoff > 0x1p-24) {
+            add("narrow-values", Severity::note,
+                fmt::format("The tensors are stored as F32 and hold {} values; the tolerance is that of {}.",
+                            result_.roundoff > 0x1p-11 ? "BF16" : "F16", result_.roundoff > 0x1p-11 ? "BF16" : "F16"));
+        }
+        std::vector<std::size_t> hidden;
+        double most = 0;
+        for (std::size_t l = 0; l < run_.layers(); ++l) {
+            const PlaceReading& resid = result_.reading.blocks[l].at(Place::resid);
+            if (resid.conforms() && resid.tolerance > hidden_branch) {
+                hidden.push_back(l);
+                most = std::max(most, resid.tolerance);
+            }
+        }
+        if (!hidden.empty()) {
+            add("hidden-by-rounding", Severity::note,
+                fmt::format(
+                    "In {} the stream is so much larger than what the block adds that numbers stored like these "
+                    "cannot show errors below {:.2g} of it; save the run in a wider type.",
+                    blocks_text(hidden), most),
+                {{"blocks", hidden}});
+        }
+    }
+
+    void differences() {
+        const Reading& reading = result_.reading;
+        for (const Place place : {Place::attention_in, Place::ffn_in, Place::resid}) {
+            const std::vector<std::size_t> wrong = wrong_blocks(place);
+            if (wrong.empty()) {
+                continue;
+            }
+            double least = HUGE_VAL;
+            double most = 0;
+            double tolerance = 0;
+            std::size_t rows = 0;
+            for (const std::size_t l : wrong) {
+                const PlaceReading& at = reading.blocks[l].at(place);
+                least = std::min(least, at.error);
+                most = std::max(most, at.error);
+                tolerance = std::max(tolerance, at.tolerance);
+                rows = std::max(rows, at.wrong_rows);
+            }
+            const std::string by =
+                least == most ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
+            std::string title_text = title(place);
+            title_text[0] = 'T';
+            add(name(place), Severity::difference,
+                fmt::format(
+                    "{} differs in {}: by {} of {}, where rounding explains {:.1g}.{}", title_text, blocks_text(wrong),
+                    by, place == Place::resid ? "what the sub-layers add" : "its size", tolerance,
+                    rows > 0 && 2 * rows < run_.rows ? fmt::format(" Only {} of {} rows differ.", rows, run_.rows)
+                                                     : ""),
+                {{"blocks", wrong}, {"smallest", least}, {"largest", most}, {"tolerance", tolerance}});
+            const Reading few = read_as(few_, plain_);
+            if (auto factor = factor_finding(few_, plain_, few, place, wrong)) {
+                result_.findings.push_back(std::move(*factor));
+            }
+        }
+        if (!reading.readout.conforms()) {
+            add("readout", Severity::difference,
+                fmt::format("The readout differs by {:.2g} of its size, where rounding explains {:.1g}.",
+                            reading.readout.error, reading.readout.tolerance),
+                {{"error", reading.readout.error}, {"tolerance", reading.readout.tolerance}});
+        }
+    }
+
+    void explanations() {
+        const Reading reading = read_as(few_, plain_);
+        explanations_ = explain(few_, scheme_.program, plain_.gains, reading);
+        for (const Explanation& one : explanations_) {
+            add(one.id, Severity::explanation, one.message, one.evidence);
+        }
+        double most = result_.reading.readout.error;
+        for (const BlockReading& block : result_.reading.blocks) {
+            for (const PlaceReading& place : block.places) {
+                most = std::max(most, place.conforms() ? 0 : place.error);
+            }
+        }
+        if (most < bf16_step && result_.roundoff <= 0x1p-24) {
+            add("narrow-arithmetic", Severity::explanation,
+                "The differences are as small as the rounding of BF16: if a part of the block is computed in BF16 or "
+                "F16, say so with `compute` in the metadata.",
+                {{"largest", most}});
+        }
+    }
+
+    const scheme::Scheme& scheme_;
+    const RunFile& run_;
+    RunFile few_;
+    Hypothesis plain_;
+    std::vector<Explanation> explanations_;
+    Conformance result_;
+};
+
+}  // namespace
+
+const char* name(ConformanceFinding::Severity severity) noexcept {
+    switch (severity) {
+        case Severity::difference:
+            return "difference";
+        case Severity::explanation:
+            return "explanation";
+        case Severity::note:
+            return "note";
+    }
+    unreachable();
+}
+
+Conformance conformance(const scheme::Scheme& scheme, const RunFile& run) {
+    if (const auto twice = called_twice(run, scheme.program)) {
+        throw Error(ErrorKind::usage, "check.conformance",
+                    fmt::format("an equation that calls {} more than once in a block",
+                                *twice == scheme::SubLayer::attention ? "attention" : "the feed-forward"),
+                    "one call of each, as a run has one input and one output of each",
+                    "give what it returns a name: o = f(x)");
+    }
+    return Judgement(scheme, run).judge();
+}
+
+}  // namespace flyball::check

@@ -1,0 +1,312 @@
+#include "check/conformance_explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "check/conformance_fit.hpp"
+#include "core/number.hpp"
+#include "scheme/typing.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+using scheme::Program;
+
+constexpr double numbers_of_a_trial = 4e5;
+constexpr double close_enough = 0.5;  // what an explanation that does not explain everything has to leave at most
+
+class Explainer {
+  public:
+    Explainer(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading)
+        : run_(run), plain_(program, run), reading_(reading) {
+        plain_.gains = gains;
+    }
+
+    std::vector<Explanation> all() {
+        orders();
+        clock();
+        norms();
+        wiring();
+        arithmetic();
+        numbers();
+        steps();
+        gains();
+        const bool plain = std::any_of(found_.begin(), found_.end(),
+                                       [](const Explanation& one) { return one.conforms && !one.contrived; });
+        std::vector<Explanation> good;
+        std::copy_if(found_.begin(), found_.end(), std::back_inserter(good),
+                     [&](const Explanation& one) { return one.conforms && !(plain && one.contrived); });
+        if (good.empty() && !found_.empty()) {
+            const auto best = std::min_element(found_.begin(), found_.end(),
+                                               [](const auto& a, const auto& b) { return a.error < b.error; });
+            if (best->error < close_enough * reading_.error) {
+                best->message += fmt::format(" That leaves an error of {:.2g} where it was {:.2g}, so it is not all.",
+                                             best->error, reading_.error);
+                good.push_back(*best);
+            }
+        }
+        return good;
+    }
+
+  private:
+    Explanation& attempt(const RunFile& run, const Hypothesis& hypothesis, const std::string& id,
+                         const std::string& message, Json evidence = Json::object()) {
+        const Reading reading = read_as(run, hypothesis);
+        evidence["error"] = reading.error;
+        found_.push_back({id, message, std::move(evidence), reading.error, reading.conforms});
+        return found_.back();
+    }
+    Explanation& attempt(const Hypothesis& hypothesis, const std::string& id, const std::string& message,
+                         Json evidence = Json::object()) {
+        return attempt(run_, hypothesis, id, message, std::move(evidence));
+    }
+
+    bool explained() const {
+        return std::any_of(found_.begin(), found_.end(),
+                           [](const Explanation& one) { return one.conforms && !one.contrived; });
+    }
+
+    void orders() {
+        if (const auto order = order_that_fits(run_, plain_)) {
+            Hypothesis other = plain_;
+            other.order = *order;
+            attempt(other, "order-of-blocks",
+                    fmt::format("The blocks were saved in another order than they ran in: {}.",
+                                moved_text(*order, "what ran as block {} is saved as block {}")),
+                    {{"order", *order}})
+                .order = *order;
+        }
+        if (const auto depths = depths_that_fit(run_, plain_, reading_)) {
+            Hypothesis other = plain_;
+            other.depth = *depths;
+            attempt(other, "blocks-exchanged",
+                    fmt::format("Blocks are exchanged, by their factors that depend on depth: {}.",
+                                moved_text(*depths, "block {} has the factors of block {}")),
+                    {{"acts_as", *depths}})
+                .depth = *depths;
+        }
+    }
+
+    // For each place that is not its own: who is there.
+    static std::string moved_text(const std::vector<std::size_t>& who,
+                                  fmt::format_string<std::size_t&, std::size_t&> text) {
+        std::vector<std::string> parts;
+        for (std::size_t place = 0; place < who.size(); ++place) {
+            std::size_t there = who[place];
+            if (there != place) {
+                parts.push_back(fmt::format(text, place, there));
+            }
+        }
+        return fmt::format("{}", fmt::join(parts, ", "));
+    }
+
+    void clock() {
+        for (const std::size_t fixed : {std::size_t{0}, run_.layers() - 1}) {
+            Hypothesis other = plain_;
+            std::fill(other.depth.begin(), other.depth.end(), fixed);
+            attempt(other, "depth-without-effect",
+                    fmt::format("What depends on depth in the equation is the same in every block, as the equation has "
+                                "it in block {}: a factor that should change with depth does not.",
+                                fixed),
+                    {{"as_in_block", fixed}});
+        }
+        for (const double shift : {1.0, -1.0}) {
+            Hypothesis other = plain_;
+            other.clock_shift = shift;
+            attempt(
+                other, "depth-counted-from-elsewhere",
+                fmt::format("The t of the equation, which is 0 in the first block, starts at {} in the run.", shift),
+                {{"t_of_first_block", shift}});
+        }
+    }
+
+    void norms() {
+        const int in_text = std::max(1, plain_.program.norm_count());
+        for (int k = 0; k < in_text; ++k) {
+            Hypothesis other = plain_;
+            other.gains = GainOrder::fitted;
+            other.alteration = Alteration::without_norm;
+            other.norm = k;
+            attempt(other, "norm-missing",
+                    fmt::format("{}, the outermost one there, is missing from the run.", norm_text(k)), {{"norm", k}});
+        }
+        for (int k = 0; k < 2 * in_text && !explained(); ++k) {
+            Hypothesis other = plain_;
+            other.gains = GainOrder::fitted;
+            other.alteration = Alteration::without_one_norm;
+            other.norm = k;
+            attempt(other, "norm-missing",
+                    fmt::format("{}, the outermost one there, is missing from the run in {}.", norm_text(k % in_text),
+                                k < in_text ? "attention" : "the feed-forward"),
+                    {{"norm", k}});
+        }
+    }
+
+    // Which norm of the text that is.
+    std::string norm_text(int k) const {
+        std::string text;
+        const std::string& source = plain_.program.syntax().text;
+        const auto look = [&](const scheme::Expression& e) {
+            if (e.kind == scheme::Expression::Kind::call && e.function == scheme::Function::norm && e.index == k) {
+                text = fmt::format("The norm of `{}`", source.substr(e.span.begin, e.span.end - e.span.begin));
+            }
+        };
+        for (const scheme::SubLayer part : {scheme::SubLayer::attention, scheme::SubLayer::feed_forward}) {
+            for (const scheme::Statement& statement : plain_.program.statements(part)) {
+                scheme::walk(*statement.value, look);
+            }
+        }
+        return text.empty() ? fmt::format("Norm {} of the equation", k) : text;
+    }
+
+    void wiring() {
+        const auto altered = [&](Alteration alteration, const char* id, const char* message) {
+            Hypothesis other = plain_;
+            other.alteration = alteration;
+            attempt(other, id, message);
+        };
+        altered(Alteration::skip_after_norm, "skip-after-norm",
+                "The residual connection takes the stream after the norm, where the equation takes it before.");
+        altered(Alteration::skip_before_norm, "skip-before-norm",
+                "The residual connection takes the stream before the norm, where the equation takes it after.");
+        if (!run_.has_ffn) {
+            return;
+        }
+        altered(Alteration::parallel, "parallel",
+                "The block is parallel: the feed-forward reads the stream before attention has added to it, and the "
+                "equation says serial.");
+        altered(Alteration::ffn_first, "ffn-first", "The feed-forward runs before attention.");
+    }
+
+    void arithmetic() {
+        for (const scheme::Normaliser& normaliser : scheme::normalisers()) {
+            if (normaliser.function != run_.function) {
+                Hypothesis other = plain_;
+                other.function = normaliser.function;
+                attempt(other, "other-norm",
+                        fmt::format("`norm` is {} in the run, and its metadata say {}.", normaliser.name, run_.norm),
+                        {{"norm", std::string(normaliser.name)}});
+            }
+        }
+        for (const double eps : {0.0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-3}) {
+            if (eps != run_.eps) {
+                Hypothesis other = plain_;
+                other.eps = eps;
+                attempt(other, "other-eps",
+                        fmt::format("The eps of the norms is {} in the run, and its metadata say {}.",
+                                    format_double(eps), format_double(run_.eps)),
+                        {{"eps", eps}});
+            }
+        }
+    }
+
+    void steps() {
+        const FittedNumber dt = fit_dt(run_, plain_);
+        Hypothesis other = plain_;
+        other.dt = dt.value;
+        attempt(
+            other, "other-dt",
+            fmt::format("The step dt is {:.6g} in the run, and {} by its metadata.", dt.value, format_double(run_.dt)),
+            {{"dt", dt.value}})
+            .contrived = !dt.simple;
+    }
+
+    void numbers() {
+        if (explained()) {
+            return;
+        }
+        for (const WrittenNumber& number : written_numbers(plain_.program)) {
+            const FittedNumber fitted = fit_written(run_, plain_, number);
+            const auto changed = with_number(plain_.program, number, fitted.value);
+            if (!changed || fitted.error > close_enough * reading_.error) {
+                continue;
+            }
+            Hypothesis other = plain_;
+            other.program = *changed;
+            const std::string said = format_double(number.value);
+            attempt(other, number.exponent ? "other-exponent" : "other-number",
+                    fmt::format("{}{} is {:.6g} in the run.",
+                                number.exponent ? fmt::format("The exponent {} of {}", said, number.base)
+                                                : fmt::format("The number {}", said),
+                                number.parameter.empty() ? "" : fmt::format(" in the parameter {}", number.parameter),
+                                fitted.value),
+                    {{"said", number.value}, {"fitted", fitted.value}})
+                .contrived = !fitted.simple;
+        }
+    }
+
+    void gains() {
+        if (explained()) {
+            return;
+        }
+        RunFile one_more = run_;
+        bool any = false;
+        for (SavedBlock& block : one_more.blocks) {
+            for (SavedNorm& norm : block.norms) {
+                any = any || !norm.gain.empty();
+                std::for_each(norm.gain.begin(), norm.gain.end(), [](double& gain) { gain += 1; });
+            }
+        }
+        for (SavedNorm& norm : one_more.readout_norms) {
+            std::for_each(norm.gain.begin(), norm.gain.end(), [](double& gain) { gain += 1; });
+        }
+        if (any) {
+            attempt(one_more, plain_, "gains-less-one",
+                    "The norms multiply by 1 plus the gains that the file has; save what they multiply by.");
+        }
+        Hypothesis other = plain_;
+        other.gains = GainOrder::free;
+        attempt(
+            other, "gains-not-saved",
+            any ? "The gains or biases in the file are not those that the norms had: others explain the inputs of the "
+                  "sub-layers."
+                : "The norms have gains or biases that the file does not have: some explain the inputs of the "
+                  "sub-layers. Save blocks.L.norms.K.gain and .bias.");
+    }
+
+    const RunFile& run_;
+    Hypothesis plain_;
+    const Reading& reading_;
+    std::vector<Explanation> found_;
+};
+
+}  // namespace
+
+std::vector<Explanation> explain(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading) {
+    return Explainer(run, program, gains, reading).all();
+}
+
+std::size_t rows_for_trials(const RunFile& run) {
+    const double rows = numbers_of_a_trial / static_cast<double>(run.dim * run.layers());
+    return static_cast<std::size_t>(std::clamp(rows, 4.0, 64.0));
+}
+
+std::string blocks_text(const std::vector<std::size_t>& blocks) {
+    if (blocks.size() == 1) {
+        return fmt::format("block {}", blocks[0]);
+    }
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < blocks.size();) {
+        std::size_t j = i;
+        while (j + 1 < blocks.size() && blocks[j + 1] == blocks[j] + 1) {
+            ++j;
+        }
+        if (j >= i + 2) {
+            parts.push_back(fmt::format("{} to {}", blocks[i], blocks[j]));
+        } else {
+            for (std::size_t k = i; k <= j; ++k) {
+                parts.push_back(fmt::format("{}", blocks[k]));
+            }
+        }
+        i = j + 1;
+    }
+    const std::string last = parts.back();
+    parts.pop_back();
+    return parts.empty() ? fmt::format("blocks {}", last)
+                         : fmt::format("blocks {} and {}", fmt::join(parts, ", "), last);
+}
+
+}  // namespace flyball::check

@@ -1,0 +1,226 @@
+#include "check/conformance_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "scheme/typing.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+using scheme::Expression;
+using scheme::Program;
+
+// By golden section between a and b, where `error_at` has one minimum.
+FittedNumber golden_section(double a, double b, const std::function<double(double)>& error_at) {
+    constexpr double share = 0.6180339887498949;
+    constexpr int steps = 60;  // 0.618^60 = 3e-13 of the interval
+    double left = b - share * (b - a);
+    double right = a + share * (b - a);
+    double at_left = error_at(left);
+    double at_right = error_at(right);
+    for (int i = 0; i < steps; ++i) {
+        if (at_left < at_right) {
+            b = right;
+            right = left;
+            at_right = at_left;
+            left = b - share * (b - a);
+            at_left = error_at(left);
+        } else {
+            a = left;
+            left = right;
+            at_left = at_right;
+            right = a + share * (b - a);
+            at_right = error_at(right);
+        }
+    }
+    return at_left < at_right ? FittedNumber{left, at_left} : FittedNumber{right, at_right};
+}
+
+void collect_numbers(const Expression& e, const std::string& parameter, std::vector<WrittenNumber>& found) {
+    if (e.kind == Expression::Kind::number) {
+        found.push_back({e.number, e.span, parameter, false, ""});
+        return;
+    }
+    for (std::size_t i = 0; i < e.arguments.size(); ++i) {
+        const std::size_t first = found.size();
+        collect_numbers(*e.arguments[i], parameter, found);
+        if (e.kind == Expression::Kind::binary && e.op == scheme::Operator::power && i == 1 &&
+            e.arguments[1]->kind == Expression::Kind::number && found.size() > first) {
+            found.back().exponent = true;
+            found.back().base = print(*e.arguments[0]);
+        }
+    }
+}
+
+std::vector<double> trials_around(double value, std::size_t layers) {
+    std::vector<double> trials = {-2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2, -value};
+    for (int k = -8; k <= 8; ++k) {
+        trials.push_back(value * std::exp2(k / 2.0));
+    }
+    if (value > 0 && value <= 1) {  // it may be a share of the depth
+        constexpr std::size_t most = 64;
+        for (std::size_t l = 0; l <= std::min(layers, most); ++l) {
+            trials.push_back(static_cast<double>(l) / static_cast<double>(layers));
+        }
+    }
+    return trials;
+}
+
+// The simplest number near the fitted one at which the run conforms: rounding leaves the fit few digits.
+FittedNumber simplest(const FittedNumber& fitted, const std::function<Reading(double)>& reading_at) {
+    constexpr double near = 0.05;
+    for (const double parts : {1.0, 2.0, 4.0, 3.0, 5.0, 10.0, 8.0}) {
+        const double value = std::round(fitted.value * parts) / parts;
+        if (std::fabs(value - fitted.value) > near * std::max(std::fabs(fitted.value), near)) {
+            continue;
+        }
+        if (const Reading reading = reading_at(value); reading.conforms) {
+            return {value, reading.error, true, true};
+        }
+    }
+    return {fitted.value, fitted.error, reading_at(fitted.value).conforms, false};
+}
+
+}  // namespace
+
+FittedNumber fit_number(std::vector<double> trials, const std::function<double(double)>& error_at) {
+    std::sort(trials.begin(), trials.end());
+    trials.erase(std::unique(trials.begin(), trials.end()), trials.end());
+    std::vector<double> errors;
+    for (const double trial : trials) {
+        errors.push_back(error_at(trial));
+    }
+    const auto best = static_cast<std::size_t>(std::min_element(errors.begin(), errors.end()) - errors.begin());
+    const FittedNumber between =
+        golden_section(trials[best == 0 ? 0 : best - 1], trials[std::min(best + 1, trials.size() - 1)], error_at);
+    return between.error < errors[best] ? between : FittedNumber{trials[best], errors[best]};
+}
+
+std::vector<WrittenNumber> written_numbers(const Program& program) {
+    const Program printed = Program::parse(program.text());  // spans of what is printed, whatever was typed
+    std::vector<WrittenNumber> found;
+    for (const scheme::Section& section : printed.syntax().sections) {
+        for (const scheme::Assignment& statement : section.statements) {
+            collect_numbers(*statement.value, "", found);
+        }
+    }
+    for (const scheme::ParameterSyntax& parameter : printed.syntax().parameters) {
+        if (!parameter.learned) {
+            collect_numbers(*parameter.value, parameter.name, found);
+        }
+    }
+    std::stable_partition(found.begin(), found.end(), [](const WrittenNumber& one) { return one.exponent; });
+    return found;
+}
+
+std::optional<Program> with_number(const Program& program, const WrittenNumber& number, double value) {
+    std::string text = program.text();
+    const std::string digits = format_double(value);
+    text.replace(number.span.begin, number.span.end - number.span.begin, value < 0 ? "(" + digits + ")" : digits);
+    try {
+        return Program::parse(text);
+    } catch (const Error&) {  // a division by zero, say: not an equation that anybody ran
+        return std::nullopt;
+    }
+}
+
+FittedNumber fit_dt(const RunFile& run, const Hypothesis& hypothesis) {
+    const auto reading_at = [&](double value) {
+        Hypothesis other = hypothesis;
+        other.dt = value;
+        return read_as(run, other);
+    };
+    return simplest(fit_number({1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10},
+                               [&](double value) { return reading_at(value).error; }),
+                    reading_at);
+}
+
+FittedNumber fit_written(const RunFile& run, const Hypothesis& hypothesis, const WrittenNumber& number) {
+    const auto reading_at = [&](double value) {
+        Reading reading;
+        reading.error = HUGE_VAL;
+        if (const std::optional<Program> changed = with_number(hypothesis.program, number, value)) {
+            Hypothesis other = hypothesis;
+            other.program = *changed;
+            reading = read_as(run, other);
+        }
+        return reading;
+    };
+    return simplest(
+        fit_number(trials_around(number.value, run.layers()), [&](double value) { return reading_at(value).error; }),
+        reading_at);
+}
+
+std::optional<std::vector<std::size_t>> order_that_fits(const RunFile& run, const Hypothesis& hypothesis) {
+    if (hypothesis.program.stream_count() > 1) {
+        return std::nullopt;  // a step alone does not know the other streams
+    }
+    Hypothesis other = hypothesis;
+    std::vector<std::size_t> left(run.layers());
+    std::iota(left.begin(), left.end(), std::size_t{0});
+    const SavedRows* before = &run.embed;
+    for (std::size_t step = 0; step < run.layers(); ++step) {
+        // Its own block first: most are where they belong.
+        std::stable_partition(left.begin(), left.end(), [&](std::size_t block) { return block == step; });
+        const auto follows = std::find_if(left.begin(), left.end(), [&](std::size_t block) {
+            other.order[step] = block;
+            return read_step(run, other, step, *before).conforms();
+        });
+        if (follows == left.end()) {
+            return std::nullopt;
+        }
+        other.order[step] = *follows;
+        before = &run.blocks[*follows].resid;
+        left.erase(follows);
+    }
+    return other.order == hypothesis.order ? std::nullopt : std::optional(other.order);
+}
+
+std::optional<std::vector<std::size_t>> depths_that_fit(const RunFile& run, const Hypothesis& hypothesis,
+                                                        const Reading& reading) {
+    Hypothesis other = hypothesis;
+    std::vector<std::size_t> wrong;
+    for (std::size_t step = 0; step < run.layers(); ++step) {
+        if (!reading.blocks[step].conforms()) {
+            wrong.push_back(step);
+        }
+    }
+    std::vector<std::size_t> left = wrong;
+    for (const std::size_t step : wrong) {
+        const auto as = std::find_if(left.begin(), left.end(), [&](std::size_t depth) {
+            other.depth[step] = depth;
+            return depth != step && read_step(run, other, step, run.before(step)).conforms();
+        });
+        if (as == left.end()) {
+            return std::nullopt;
+        }
+        other.depth[step] = *as;
+        left.erase(as);
+    }
+    return wrong.empty() ? std::nullopt : std::optional(other.depth);
+}
+
+std::optional<double> branch_factor(const RunFile& run, const Hypothesis& hypothesis, std::size_t step) {
+    const auto reading_at = [&](double factor) {
+        Hypothesis other = hypothesis;
+        other.dt *= factor;
+        return read_step(run, other, step, run.before(step));
+    };
+    std::vector<double> trials;
+    for (int k = -12; k <= 12; ++k) {
+        trials.push_back(std::exp2(k / 2.0));
+    }
+    const FittedNumber fitted =
+        fit_number(trials, [&](double factor) { return reading_at(factor).at(Place::resid).error; });
+    if (!reading_at(fitted.value).at(Place::resid).conforms()) {
+        return std::nullopt;
+    }
+    return fitted.value;
+}
+
+}  // namespace flyball::check

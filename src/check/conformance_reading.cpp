@@ -1,0 +1,367 @@
+#include "check/conformance_reading.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "check/conformance_alter.hpp"
+#include "check/conformance_compare.hpp"
+#include "core/unreachable.hpp"
+
+namespace flyball::check {
+
+namespace {
+
+using scheme::Code;
+using scheme::Environment;
+using scheme::Instruction;
+using scheme::RowMap;
+
+constexpr double most_error = 10;  // one hopeless place does not decide which equation is nearest
+constexpr std::size_t rows_for_gains = 8;
+
+double counted(double error) {
+    const double most = error < most_error ? error : most_error;  // NaN counts as most
+    return most * most;
+}
+
+scheme::SubLayers sub_layers_of(const RunFile& run) {
+    return run.has_ffn ? scheme::SubLayers::attention_and_ffn : scheme::SubLayers::attention_only;
+}
+
+Environment environment_of(const RunFile& run, const Hypothesis& hypothesis, std::size_t step) {
+    Environment env = Environment::block(hypothesis.depth[step] + 1, run.layers(), hypothesis.dt, run.tokens, run.dim);
+    env.t += hypothesis.clock_shift;
+    return env;
+}
+
+Code block_code(const RunFile& run, const Hypothesis& hypothesis, const Environment& env) {
+    Code code = lower_block(hypothesis.program, sub_layers_of(run), hypothesis.program.decide(env));
+    alter_code(hypothesis, code);
+    return code;
+}
+
+scheme::LearnedValues learned_of(const Hypothesis& hypothesis, const Code& code, const Environment& env,
+                                 const SavedParameters& saved) {
+    scheme::LearnedValues values = initial_learned(hypothesis.program, code, env);
+    const auto& learned = hypothesis.program.learned();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const scheme::Parameter& parameter = learned[i % learned.size()];
+        const auto found = saved.find(std::to_string(i / learned.size()) + "." + parameter.name);
+        if (found != saved.end() && (found->second.size() == 1 || parameter.per_channel)) {
+            values[i] = found->second;
+        }
+    }
+    return values;
+}
+
+// By instance: which of the file's norms gives its gains, or -1.
+using GainChoice = std::vector<int>;
+
+std::vector<int> norms_in_order(const Code& code, const Hypothesis& hypothesis) {
+    std::vector<const Instruction*> found;
+    for (const Instruction& instruction : code.instructions) {
+        if (instruction.norm >= 0) {
+            found.push_back(&instruction);
+        }
+    }
+    if (hypothesis.gains == GainOrder::written) {
+        const int norms = hypothesis.program.norm_count();
+        const auto key = [&](const Instruction* one) { return std::pair(one->norm / norms, one->origin->span.begin); };
+        std::stable_sort(found.begin(), found.end(),
+                         [&](const Instruction* a, const Instruction* b) { return key(a) < key(b); });
+    }
+    std::vector<int> order;
+    for (const Instruction* one : found) {
+        order.push_back(one->norm);
+    }
+    return order;
+}
+
+GainChoice choose_in_order(const Code& code, const Hypothesis& hypothesis, std::size_t saved) {
+    GainChoice choice(code.norm_count, -1);
+    const std::vector<int> order = norms_in_order(code, hypothesis);
+    for (std::size_t k = 0; k < order.size() && k < saved && hypothesis.gains != GainOrder::free; ++k) {
+        choice[scheme::index(order[k])] = static_cast<int>(k);
+    }
+    return choice;
+}
+
+std::vector<RowMap<double>> maps_of(const RunFile& run, const Hypothesis& hypothesis, const GainChoice& choice,
+                                    const std::vector<SavedNorm>& saved) {
+    std::vector<RowMap<double>> maps;
+    for (const int from : choice) {
+        RowMap<double> map;
+        map.function = hypothesis.function;
+        map.eps = hypothesis.eps;
+        map.alpha = run.alpha;
+        if (from >= 0) {
+            const SavedNorm& norm = saved[scheme::index(from)];
+            map.alpha = norm.alpha;
+            map.shift = norm.shift;
+            map.gain = norm.gain.empty() ? nullptr : norm.gain.data();
+            map.bias = norm.bias.empty() ? nullptr : norm.bias.data();
+        }
+        maps.push_back(map);
+    }
+    return maps;
+}
+
+struct StreamState {
+    std::vector<Estimate> streams;
+    Estimate embedding;
+
+    std::vector<const Estimate*> pointers() const {
+        std::vector<const Estimate*> result;
+        for (const Estimate& stream : streams) {
+            result.push_back(&stream);
+        }
+        return result;
+    }
+};
+
+StreamState start_of(const RunFile& run, const Hypothesis& hypothesis) {
+    StreamState state;
+    state.embedding = estimate_of(run.embed, true);
+    state.streams.assign(hypothesis.program.stream_count(), state.embedding);
+    return state;
+}
+
+// One block of one step, with everything that does not change while gains are tried.
+class StepReader {
+  public:
+    StepReader(const RunFile& run, const Hypothesis& hypothesis, std::size_t step, const SavedRows& before,
+               const StreamState& state)
+        : run_(run),
+          hypothesis_(hypothesis),
+          block_(run.blocks[hypothesis.order[step]]),
+          env_(environment_of(run, hypothesis, step)),
+          code_(block_code(run, hypothesis, env_)),
+          roundoff_(std::max(block_.resid.computed, run.compute)),
+          before_(estimate_of(before, true)) {
+        const bool exchanged = hypothesis.alteration == Alteration::ffn_first && run.has_ffn;
+        attention_in_ = exchanged ? &block_.ffn_in : &block_.attention_in;
+        ffn_in_ = exchanged ? &block_.attention_in : &block_.ffn_in;
+        attention_out_ = estimate_of(exchanged ? block_.ffn_out : block_.attention_out, true);
+        ffn_out_ = estimate_of(exchanged ? block_.attention_out : block_.ffn_out, true);
+        given_.streams = state.pointers();
+        given_.streams[0] = &before_;
+        given_.embedding = &state.embedding;
+    }
+
+    BlockReading read() {
+        GainChoice choice = choose_in_order(code_, hypothesis_, block_.norms.size());
+        BlockReading best = read_with(choice);
+        if (hypothesis_.gains != GainOrder::fitted || block_.norms.empty()) {
+            return best;
+        }
+        for (const int instance : norms_in_order(code_, hypothesis_)) {
+            for (int from = -1; from < static_cast<int>(block_.norms.size()); ++from) {
+                GainChoice other = choice;
+                other[scheme::index(instance)] = from;
+                BlockReading reading = read_with(other);
+                if (total(reading) < total(best)) {
+                    best = std::move(reading);
+                    choice = std::move(other);
+                }
+            }
+        }
+        return read_with(choice);
+    }
+
+    // After read(): the streams that the block leaves, by the equation.
+    std::vector<Estimate> take_streams() { return std::move(streams_); }
+
+  private:
+    static double total(const BlockReading& reading) {
+        double sum = 0;
+        for (const PlaceReading& place : reading.places) {
+            sum += counted(place.error);
+        }
+        return sum;
+    }
+
+    BlockResult walk(const BlockNumbers& numbers, const Estimate* attention, const Estimate* ffn) const {
+        BlockGiven given = given_;
+        given.attention = attention;
+        given.ffn = ffn;
+        return walk_block(code_, numbers, given, run_.rows, run_.dim);
+    }
+
+    BlockReading read_with(const GainChoice& choice) {
+        BlockNumbers numbers{env_, learned_of(hypothesis_, code_, env_, block_.learned),
+                             maps_of(run_, hypothesis_, choice, block_.norms), roundoff_};
+        const Estimate* ffn = run_.has_ffn ? &ffn_out_ : nullptr;
+        BlockResult result = walk(numbers, &attention_out_, ffn);
+        if (hypothesis_.alteration == Alteration::parallel) {
+            result.ffn_in = walk(numbers, nullptr, ffn).ffn_in;
+        }
+        numbers.roundoff = 0;
+        const BlockResult nothing_added = walk(numbers, nullptr, nullptr);
+        BlockReading reading;
+        const auto compare = [&](Place place, Estimate& computed, const SavedRows& saved,
+                                 const std::vector<double>* base) {
+            if (!computed.empty()) {
+                if (hypothesis_.gains == GainOrder::free && place != Place::resid) {
+                    fit_gains(computed, saved, run_.dim);
+                }
+                reading.places[static_cast<std::size_t>(place)] =
+                    compare_rows(computed, saved, base, roundoff_, run_.dim);
+            }
+        };
+        compare(Place::attention_in, result.attention_in, *attention_in_, nullptr);
+        compare(Place::ffn_in, result.ffn_in, *ffn_in_, nullptr);
+        compare(Place::resid, result.streams[0], block_.resid, &nothing_added.streams[0].value);
+        streams_ = std::move(result.streams);
+        return reading;
+    }
+
+    const RunFile& run_;
+    const Hypothesis& hypothesis_;
+    const SavedBlock& block_;
+    Environment env_;
+    Code code_;
+    double roundoff_;
+    Estimate before_;
+    const SavedRows* attention_in_ = nullptr;
+    const SavedRows* ffn_in_ = nullptr;
+    Estimate attention_out_;
+    Estimate ffn_out_;
+    BlockGiven given_;
+    std::vector<Estimate> streams_;
+};
+
+bool ends_with_norm(const Code& code) {
+    return std::any_of(code.instructions.begin(), code.instructions.end(), [&](const Instruction& instruction) {
+        return instruction.out == code.streams_out[0] && instruction.norm >= 0;
+    });
+}
+
+void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState& state, Reading& reading) {
+    const SavedRows& last = run.blocks[hypothesis.order.back()].resid;
+    state.streams[0] = estimate_of(last, true);
+    const Environment env = environment_of(run, hypothesis, run.layers() - 1);
+    const Code code = lower_readout(hypothesis.program, hypothesis.program.decide(env));
+    const double roundoff = std::max({last.computed, run.readout.computed, run.compute});
+    const GainChoice choice = choose_in_order(code, hypothesis, run.readout_norms.size());
+    const BlockNumbers numbers{env, learned_of(hypothesis, code, env, run.readout_learned),
+                               maps_of(run, hypothesis, choice, run.readout_norms), roundoff};
+    BlockGiven given;
+    given.streams = state.pointers();
+    given.embedding = &state.embedding;
+    Estimate out = std::move(walk_block(code, numbers, given, run.rows, run.dim).streams[0]);
+    reading.readout = compare_rows(out, run.readout, nullptr, roundoff, run.dim);
+    const bool block_gains =
+        std::any_of(run.blocks.begin(), run.blocks.end(), [](const SavedBlock& block) { return !block.norms.empty(); });
+    if (reading.readout.conforms() || !run.readout_norms.empty() || !block_gains || !ends_with_norm(code) ||
+        run.rows < rows_for_gains) {
+        return;
+    }
+    fit_gains(out, run.readout, run.dim);
+    const PlaceReading fitted = compare_rows(out, run.readout, nullptr, roundoff, run.dim);
+    if (fitted.conforms()) {
+        reading.readout = fitted;
+        reading.readout_gains_fitted = true;
+    }
+}
+
+}  // namespace
+
+const char* name(Place place) noexcept {
+    switch (place) {
+        case Place::attention_in:
+            return "attn.in";
+        case Place::ffn_in:
+            return "ffn.in";
+        case Place::resid:
+            return "resid";
+    }
+    unreachable();
+}
+
+const char* title(Place place) noexcept {
+    switch (place) {
+        case Place::attention_in:
+            return "the input of attention";
+        case Place::ffn_in:
+            return "the input of the feed-forward";
+        case Place::resid:
+            return "the new stream";
+    }
+    unreachable();
+}
+
+bool BlockReading::conforms() const {
+    return std::all_of(places.begin(), places.end(), [](const PlaceReading& place) { return place.conforms(); });
+}
+
+Place BlockReading::where() const {
+    std::size_t where = place_count - 1;
+    for (std::size_t i = 0; i < place_count; ++i) {
+        if (!places[i].conforms()) {
+            return static_cast<Place>(i);
+        }
+        if (places[i].checked && places[i].error > places[where].error) {
+            where = i;
+        }
+    }
+    return static_cast<Place>(where);
+}
+
+Hypothesis::Hypothesis(const scheme::Program& program_, const RunFile& run)
+    : program(program_), dt(run.dt), function(run.function), eps(run.eps), order(run.layers()), depth(run.layers()) {
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::iota(depth.begin(), depth.end(), std::size_t{0});
+}
+
+Reading read_as(const RunFile& run, const Hypothesis& hypothesis) {
+    Reading reading;
+    StreamState state = start_of(run, hypothesis);
+    double squares = 0;
+    std::size_t count = 1;
+    reading.conforms = true;
+    for (std::size_t step = 0; step < run.layers(); ++step) {
+        const SavedRows& before = step == 0 ? run.embed : run.blocks[hypothesis.order[step - 1]].resid;
+        StepReader reader(run, hypothesis, step, before, state);
+        reading.blocks.push_back(reader.read());
+        state.streams = reader.take_streams();
+        reading.conforms = reading.conforms && reading.blocks.back().conforms();
+        for (const PlaceReading& place : reading.blocks.back().places) {
+            if (place.checked) {
+                squares += counted(place.error);
+                ++count;
+            }
+        }
+    }
+    read_readout(run, hypothesis, state, reading);
+    reading.conforms = reading.conforms && reading.readout.conforms();
+    squares += counted(reading.readout.error);
+    reading.error = std::sqrt(squares / static_cast<double>(count));
+    return reading;
+}
+
+BlockReading read_step(const RunFile& run, const Hypothesis& hypothesis, std::size_t step, const SavedRows& before) {
+    const StreamState state = start_of(run, hypothesis);
+    return StepReader(run, hypothesis, step, before, state).read();
+}
+
+std::size_t norms_at(const RunFile& run, const Hypothesis& hypothesis, std::size_t step) {
+    return norms_in_order(block_code(run, hypothesis, environment_of(run, hypothesis, step)), hypothesis).size();
+}
+
+std::optional<scheme::SubLayer> called_twice(const RunFile& run, const scheme::Program& program) {
+    const Hypothesis hypothesis(program, run);
+    for (std::size_t step = 0; step < run.layers(); ++step) {
+        std::array<int, 2> calls = {0, 0};
+        for (const Instruction& instruction :
+             block_code(run, hypothesis, environment_of(run, hypothesis, step)).instructions) {
+            if (instruction.kind == Instruction::Kind::call &&
+                ++calls[static_cast<std::size_t>(instruction.sub_layer)] > 1) {
+                return instruction.sub_layer;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace flyball::check

@@ -1,0 +1,89 @@
+// `flyball check EQUATION --against RUN`: its JSON contract, its text, its errors.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "places.hpp"
+#include "program.hpp"
+
+namespace flyball::cli::test::check_against_test {
+namespace {
+
+std::string golden(const std::string& name) {
+    return " --against '" + std::string(flyball::test::source_folder) + "/tests/check/golden/" + name + ".safetensors'";
+}
+
+TEST(CheckAgainst, JsonFollowsTheContract) {
+    const Outcome right = run_program("check pre-ln --json" + golden("pre-ln-bf16"));
+    EXPECT_EQ(right.exit, 0);
+    EXPECT_EQ(right.err, "");
+    const Json conforms = parse_json(right.out, "check --json");
+    EXPECT_EQ(conforms.at("equation"), "x + dt*f(norm(x)) | norm(x)");
+    EXPECT_EQ(conforms.at("verdict"), "conforms");
+    EXPECT_EQ(conforms.at("blocks").size(), 4U);
+    EXPECT_EQ(conforms.at("findings"), Json::array());
+    EXPECT_EQ(conforms.at("nearest").at("scheme"), "pre-ln");
+
+    const Outcome wrong = run_program("check peri-ln --json" + golden("wrong-peri-without-output-norm-f32"));
+    EXPECT_EQ(wrong.exit, 1);
+    EXPECT_EQ(wrong.err, "");
+    const Json differs = parse_json(wrong.out, "check --json");
+    EXPECT_EQ(differs.at("verdict"), "differs");
+    for (std::size_t l = 0; l < 4; ++l) {
+        EXPECT_EQ(differs.at("blocks")[l].at("block"), l);
+        EXPECT_EQ(differs.at("blocks")[l].at("where"), "ffn.in");
+        EXPECT_GT(differs.at("blocks")[l].at("error").get<double>(), differs.at("blocks")[l].at("tolerance"));
+    }
+    EXPECT_EQ(differs.at("nearest").at("scheme"), "pre-ln");
+}
+
+TEST(CheckAgainst, TextSaysWhichTermWhichBlocksAndWhy) {
+    const Outcome outcome = run_program("check ln-scaling" + golden("wrong-ln-scaling-is-one-f32"));
+    EXPECT_EQ(outcome.exit, 1);
+    for (const char* const part :
+         {"The input of attention differs in blocks 1 to 3", "multiplied by 1.414, 1.732, 2 ", "l^0.5",
+          "a factor that should change with depth does not", "The run is as pre-ln says: x + dt*f(norm(x)) | norm(x)",
+          "verdict: differs; nearest in the catalogue: pre-ln"}) {
+        EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+    }
+    const Outcome right = run_program("check --scheme ln-scaling" + golden("ln-scaling-f32"));
+    EXPECT_EQ(right.exit, 0);
+    EXPECT_NE(right.out.find("verdict: conforms"), std::string::npos);
+    EXPECT_EQ(right.out.find('*', right.out.find("block  ")), right.out.find("* is more than rounding explains"));
+}
+
+TEST(CheckAgainst, EquationsOfOnesOwnAreTaken) {
+    EXPECT_EQ(run_program("check 'x + dt*attn(norm(x)) + dt*ffn(norm(x)) | norm(x)'" + golden("parallel-f32")).exit, 0);
+    EXPECT_EQ(run_program("check --equation 'mine=x + f(norm(x)) | norm(x)'" + golden("parallel-f32")).exit, 1);
+    EXPECT_EQ(run_program("check 'deepnorm:a=(2*L)^0.5'" + golden("wrong-deepnorm-exponent-bf16")).exit, 0);
+}
+
+TEST(CheckAgainst, BadFilesAreOneSentenceAndExitTwo) {
+    const std::string whole = read_regular_file(
+        std::string(flyball::test::source_folder) + "/tests/check/golden/pre-ln-f32.safetensors", 1 << 20);
+    const std::string file = std::filesystem::temp_directory_path() / ("flyball-against-" + std::to_string(getpid()));
+    const auto outcome_of = [&](const std::string& contents) {
+        write_file_atomically(file, contents);
+        Outcome outcome = run_program("check pre-ln --against '" + file + "'");
+        std::filesystem::remove(file);
+        return outcome;
+    };
+    std::string nameless = whole;
+    nameless.replace(nameless.find("\"norm\""), 6, "\"morn\"");
+    for (const Outcome& outcome :
+         {outcome_of(whole.substr(0, whole.size() / 2)), outcome_of(whole.substr(0, 5)), outcome_of(""),
+          outcome_of(nameless), run_program("check pre-ln --against /no/such/file"),
+          run_program("check pre-ln --against /tmp"), run_program("check nothing-ln" + golden("pre-ln-f32")),
+          run_program("check" + golden("pre-ln-f32")), run_program("check pre-ln post-ln" + golden("pre-ln-f32")),
+          run_program("check 'x + f(x) + f(norm(x))'" + golden("pre-ln-f32"))}) {
+        EXPECT_EQ(outcome.exit, 2);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    }
+}
+
+}  // namespace
+}  // namespace flyball::cli::test::check_against_test
