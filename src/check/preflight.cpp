@@ -22,6 +22,9 @@ constexpr double lost_gradient = 1000;
 constexpr double faint_memory = 1e-2;
 constexpr double lost_in_a_block = 0.25;
 constexpr double slow_share = 0.8;  // of what the slower yardstick learns
+// Powers of depth: roots of a sum of 1/l have 0.2 over 96 blocks, roots 1/2, lines 1.
+constexpr double hardly_grows = 0.25;
+constexpr double between_root_and_line = 0.75;
 constexpr double pi = 3.14159265358979323846;
 
 bool uses_dt(const scheme::Program& program) {
@@ -186,10 +189,13 @@ std::string BlockReport::growth() const {
     if (!beginning.finite() || beginning.stream.is_exponential()) {
         return "exponential";
     }
-    // A shape that cannot be told from an exponential is not called one.
-    const measure::GrowthClass kind = beginning.stream.growth.kind;
-    const bool unclear = kind == measure::GrowthClass::exponential || kind == measure::GrowthClass::unknown;
-    return unclear || beginning.stream.falls ? "bounded" : measure::name(kind);
+    const measure::Growth& law = beginning.stream.growth;
+    if (beginning.stream.falls || law.kind == measure::GrowthClass::bounded ||
+        law.kind == measure::GrowthClass::unknown || law.exponent < hardly_grows) {
+        return "bounded";
+    }
+    // A law may fit best and still not be the one: a logarithm is next to a straight line. The power of depth decides.
+    return law.exponent < between_root_and_line ? "sqrt" : "linear";
 }
 
 PreflightReport preflight(const std::vector<scheme::Scheme>& blocks, const Settings& settings,

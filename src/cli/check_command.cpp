@@ -37,8 +37,8 @@ void check_alone(const CheckFlags& flags, const std::vector<scheme::Scheme>& blo
     const check::Settings standard;
     for (const check::SettingField& field : check::setting_fields()) {
         if (field.text(flags.settings) != field.text(standard)) {
-            throw Error(ErrorKind::usage, where_check, fmt::format("--{} and --against", field.key),
-                        "one of them", "a saved run has its own sizes, norm and step");
+            throw Error(ErrorKind::usage, where_check, fmt::format("--{} and --against", field.key), "one of them",
+                        "a saved run has its own sizes, norm and step");
         }
     }
     if (flags.folder.out) {

@@ -119,6 +119,17 @@ TEST(Preflight, ATextWithoutDtHasNoStepToSuggest) {
     EXPECT_FALSE(quick_preflight({"x + norm(f(norm(x))) | norm(x)"}).blocks.front().suggested_dt);
 }
 
+TEST(Preflight, GrowthIsNamedByThePowerOfDepth) {
+    // Branches of size c_l in random directions: sigma_L^2 is the sum of their squares.
+    const auto growth_of = [](const std::string& equation) {
+        return quick_preflight({equation}).blocks.front().growth();
+    };
+    EXPECT_EQ(growth_of("x + dt*norm(f(norm(x))) | norm(x)"), "sqrt");               // L
+    EXPECT_EQ(growth_of("x + dt*norm(f(norm(x)))/sqrt(t+1) | norm(x)"), "bounded");  // log L, which hardly grows
+    EXPECT_EQ(growth_of("x + dt*norm(f(norm(x)))*sqrt(t+1) | norm(x)"), "linear");   // L^2
+    EXPECT_EQ(growth_of("norm(x + dt*f(x))"), "bounded");
+}
+
 TEST(Preflight, AWeakBlockIsCautioned) {
     const BlockReport block = quick_preflight({"norm(x + 0.01*dt*f(x))"}).blocks.front();
     const Finding* weak = find(block, "weak-early-movement");
