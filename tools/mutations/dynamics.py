@@ -141,7 +141,7 @@ KNOWN = [
 BLIND = [
     ("a-forced-precision-is-forgotten-on-the-way-to-the-run", "src/dynamics/problem.cpp",
      "    control.precision = s.precision;\n", ""),
-    ("samples-in-log-time-are-forgotten-on-the-way-to-the-run", "src/dynamics/run.cpp",
+    ("an-event-is-forgotten-on-the-way-to-the-run", "src/dynamics/run.cpp",
      "    watch.until = settings.until;\n", ""),
     ("collapse-from-a-cosine-of-99-percent", "src/dynamics/run.cpp",
      'collapsed_cosine = 0.999;',
