@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "check/residual_path.hpp"
+#include "check/sub_layer_use.hpp"
 #include "check/trial.hpp"
 #include "core/error.hpp"
 #include "scheme/coefficients.hpp"
@@ -329,6 +330,9 @@ std::vector<Finding> structure(const scheme::Program& given, const Settings& set
     walk.run();
     std::vector<Finding> findings = std::move(walk.findings());
     for (Finding& finding : residual_path(program, settings)) {
+        findings.push_back(std::move(finding));
+    }
+    for (Finding& finding : sub_layer_use(program, settings)) {
         findings.push_back(std::move(finding));
     }
     Trials trials(program, settings);

@@ -67,6 +67,13 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         {"x0 + dt*f(norm(x)) | norm(x)", {"no-residual-path"}},
         {"attn: x + dt*f(norm(x)); ffn: dt*f(norm(x)) | norm(x)", {"no-residual-path"}},
         {"depth <= 0.5 ? x + dt*f(norm(x)) : f(norm(x)) | norm(x)", {"no-residual-path"}},
+        // Sub-layers.
+        {"x + dt*norm(x) | norm(x)", {"no-sub-layer"}},
+        {"x + dt*detach(f(norm(x))) | norm(x)", {"sub-layer-learns-nothing"}},
+        {"attn: o = f(norm(x)); x = x + dt*detach(o); ffn: x + dt*f(norm(x)) | norm(x)", {"sub-layer-learns-nothing"}},
+        {"o = f(norm(x)); x = x + dt*o - dt*detach(o)/2 | norm(x)", {}},
+        {"x + dt*f(norm(x0)) | norm(x)", {"branch-ignores-stream"}},
+        {"x + dt*attn(norm(x)) | norm(x)", {"sub-layer-not-called"}},
         // A norm in the stream.
         {"norm(x) + dt*f(norm(x))", {"norm-in-stream"}},
         {"w = norm(x); x = w + dt*f(w) | norm(x)", {"norm-in-stream"}},
@@ -85,7 +92,7 @@ TEST(Structure, BranchesAreJudgedAtTheDepthThatIsAskedFor) {
 }
 
 TEST(Structure, AFactorThatIsOneAtOneDepthOnlyIsNoMistake) {
-    EXPECT_EQ(ids_of("x + dt*L/24*f(norm(x)) | norm(x)", 24), std::set<std::string>{});
+    EXPECT_EQ(ids_of("x + dt*(L/24)*f(norm(x)) | norm(x)", 24), std::set<std::string>{});
 }
 
 TEST(Structure, AConditionOnTheModelsSizeIsForTheUserToKnow) {

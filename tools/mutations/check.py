@@ -27,6 +27,12 @@ KNOWN = [
      "return best == Path::normed ? Path::rescaled : best;"),
     ("residual-of-attention-alone", "src/check/residual_path.cpp",
      "            path = walk.run(scheme::SubLayer::feed_forward);\n", "            walk.run(scheme::SubLayer::feed_forward);\n"),
+    ("gradients-pass-detached-terms", "src/check/sub_layer_use.cpp",
+     "if (term.source != scheme::ones_register && !term.detached) {", "if (term.source != scheme::ones_register) {"),
+    ("the-embedding-is-a-stream", "src/check/sub_layer_use.cpp",
+     "    for (const Instruction& instruction : code.instructions) {\n        bool any = false;",
+     "    if (code.embedding >= 0) {\n        depends[scheme::index(code.embedding)] = true;\n    }\n"
+     "    for (const Instruction& instruction : code.instructions) {\n        bool any = false;"),
     # Beginning.
     ("width-counts-in-proportion", "src/check/settings.cpp",
      "std::sqrt(static_cast<double>(settings.width) / static_cast<double>(Settings::measured_width))",
