@@ -149,7 +149,7 @@ report::LineFigure late_figure(const dynamics::Settings& s, const std::vector<dy
 // still apart in models whose branch turns them by less than `slow` a block at the start, and closer than Peri-LN's
 // where that is more than `fast`.
 Measurement trained_late(const Context& context) {
-    const double slow = context.predict("slow", 0.06);
+    const double slow = context.predict("slow", 0.035);
     const double fast = context.predict("fast", 0.2);
     bool as_stated = true;
     bool as_corrected = true;
@@ -377,7 +377,7 @@ std::vector<Claim> dynamics_trained_claims() {
                 "nGPT does. Post-LN's clock runs with the length of the branch, Peri-LN's does not: after four "
                 "passes through a model Post-LN is ahead of Peri-LN under weights that turn it by more than 0.2 a "
                 "block at the start, those of models that norm the stream everywhere; under weights that turn it "
-                "by less than 0.06, those of Pre-LN and Peri-LN models, it has hardly begun",
+                "by less than 0.035, those of Pre-LN and Peri-LN models, it has hardly begun",
                 trained_late, 20),
             trained_claim(
                 "dynamics-trained-growth",

@@ -27,10 +27,10 @@ class Interrupted : public ::testing::Test {
     ~Interrupted() override { fs::remove_all(root_); }
 
     // Killed as soon as something is there to go on from.
-    void make(const std::string& more = "") {
+    void make(const std::string& more = "", const std::string& sizes = "--tokens 400 --dim 3") {
         // Layers, so that a restart point is offered often; slow enough to be interrupted in the middle.
         const std::string layers = sanitized ? "600" : "6000";
-        flags_ = "simulate --scheme post-ln --scheme peri-ln --tokens 400 --dim 3 --beta 3 --layers " + layers +
+        flags_ = "simulate --scheme post-ln --scheme peri-ln " + sizes + " --beta 3 --layers " + layers +
                  " --dt 0.01 --samples 13 --trajectory " + more;
         ASSERT_EQ(run_program(flags_ + " --out " + whole().string()).exit, 0);
         for (int tenths = 5; tenths < 200; tenths += 5) {
@@ -146,6 +146,21 @@ TEST_F(Interrupted, RunsRefuseAnotherWeightFile) {
     make("--weights " + (root_ / "w.safetensors").string());
     write_weights(1.0000001);
     expect_refused(resume(copy()), "checksum of the weight file", "another weight file");
+}
+
+// The blocks go on where they stopped, with the same bits; the same folder with other numbers in it is another run.
+TEST_F(Interrupted, RunsGoOnWithTheSameModelAlone) {
+    const fs::path model = root_ / "model";
+    fs::copy(fs::path(flyball::test::source_folder) / "data/models/post-ln", model);
+    make("--weights " + model.string(), "--tokens 40");
+    const fs::path folder = copy();
+    EXPECT_EQ(resume(folder).exit, 0);
+    EXPECT_EQ(bytes_of(folder / "samples.csv"), bytes_of(whole() / "samples.csv"));
+    std::fstream file(model / "model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('\x11');
+    file.close();
+    expect_refused(resume(copy()), "checksum of the model", "another model");
 }
 
 TEST(Resume, TakesUpRunsWithCountsOfAMillionAndMore) {

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <fstream>
 
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -225,33 +224,10 @@ TEST(Simulate, TakesTheWeightsOfAModelBlockAfterBlock) {
     EXPECT_NEAR(document["weights"]["beta"].get<double>(), 48 / std::sqrt(8.0), 1e-12);
     EXPECT_GE(document["weights"]["notes"].size(), 4U);
     const Outcome text = run_program("simulate pre-ln --weights builtin:pre-ln --tokens 6 --mask causal");
-    EXPECT_EQ(
-        text.out.substr(0, text.out.find('\n')),
-        "n = 6, d = 48, beta = 16.970562748477143, 6 heads, uniform start, weights of builtin:pre-ln, block after "
-        "block, its positions, biases and FFN dropped, causal mask, 12 layers of dt = 1, seed 1");
+    EXPECT_EQ(text.out.substr(0, text.out.find('\n')),
+              "n = 6, d = 48, beta = 16.97056274847714, 6 heads, uniform start, weights of builtin:pre-ln, block after "
+              "block, its positions, biases and FFN dropped, causal mask, 12 layers of dt = 1, seed 1");
     EXPECT_NE(text.out.find("* Learned positions are dropped.\n"), std::string::npos);
-}
-
-// A run that is taken up must have the numbers that it began with.
-TEST(Simulate, GoesOnWithTheSameModelAlone) {
-    const Folder folder;
-    const std::string model = folder / "model";
-    std::filesystem::create_directories(folder.path());
-    std::filesystem::copy(std::filesystem::path(flyball::test::source_folder) / "data/models/post-ln", model);
-    const std::string command = "simulate post-ln --weights " + model + " --tokens 4 --out " + (folder / "run");
-    ASSERT_EQ(run_program(command).exit, 0);
-    const std::string again =
-        "simulate --config " + (folder / "run/config.toml") + " --out " + (folder / "run") + " --resume";
-    Outcome outcome = run_program(again);
-    EXPECT_EQ(outcome.exit, 0) << outcome.err;
-    EXPECT_NE(outcome.out.find("is complete"), std::string::npos) << outcome.out;
-    std::fstream file(model + "/model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(-1, std::ios::end);
-    file.put('\x11');
-    file.close();
-    outcome = run_program(again);
-    EXPECT_EQ(outcome.exit, 2);
-    EXPECT_NE(outcome.err.find("checksum of the model"), std::string::npos) << outcome.err;
 }
 
 TEST(Simulate, OneTokenOneDimensionAndDegenerateStartsRun) {
