@@ -166,6 +166,7 @@ class Explainer {
         const auto altered = [&](Alteration alteration, const char* id, const char* message) {
             Hypothesis other = plain_;
             other.alteration = alteration;
+            other.gains = GainOrder::fitted;  // one norm may serve both sub-layers
             attempt(other, id, message);
         };
         altered(Alteration::skip_after_norm, "skip-after-norm",
