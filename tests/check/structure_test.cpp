@@ -36,6 +36,7 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         {"x + dt*g*f(norm(x)) | norm(x) where ~g = 0", {}},
         {"x + dt*g*f(norm(x)) | norm(x) where g = 1", {}},
         {"x + 1*dt*f(norm(x)) | norm(x)", {}},
+        {"x + dt^(1/L)*f(norm(x)) | norm(x)", {}},  // 1 at a step of 1 only
         {"depth <= 0.5 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)", {}},
         {"t < 1 ? x + dt*f(norm(x)) : x + dt*norm(f(norm(x))) | norm(x)", {}},
         {"attn: x + dt*f(norm(x)); ffn: x + dt*norm(f(x)) | norm(x)", {}},
@@ -83,6 +84,14 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
     for (const StructureCase& one : cases) {
         EXPECT_EQ(ids_of(one.equation), one.ids) << one.equation;
     }
+}
+
+TEST(Structure, WhatStandsInsideADeadPartNeedsNoSentenceOfItsOwn) {
+    const auto findings =
+        structure(scheme::Program::parse("x + dt*f(norm(x)) + 0*(2*x + 3*norm(x)) | norm(x)"), Settings{});
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].id, "part-never-acts");
+    EXPECT_NE(findings[0].message.find("`0*(2*x + 3*norm(x))`"), std::string::npos) << findings[0].message;
 }
 
 TEST(Structure, BranchesAreJudgedAtTheDepthThatIsAskedFor) {
