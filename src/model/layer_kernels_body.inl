@@ -266,9 +266,10 @@ void slope(Activation activation, std::size_t count, const Real* in, Real* out) 
     for_lanes<Real>(count, in, out, [activation](const Lanes<Real>& x) { return slope_at<Real>(activation, x); });
 }
 
-// Both from one exponential.
-template <class Real>
-inline Lanes<Real> activated_and_slope(Activation activation, Lanes<Real>& x) {
+// Both from one exponential. The activation is a constant here: a loop that asks for it loads its numbers anew every
+// time.
+template <Activation activation, class Real>
+inline Lanes<Real> activated_and_slope(Lanes<Real>& x) {
     const Lanes<Real> one = all(Real{1});
     const Lanes<Real> in = x;
     switch (activation) {
@@ -299,13 +300,21 @@ inline Lanes<Real> activated_and_slope(Activation activation, Lanes<Real>& x) {
     __builtin_unreachable();
 }
 
-template <class Real>
-void activate_and_slope(Activation activation, std::size_t count, Real* in, Real* out) {
+template <Activation activation, class Real>
+void activate_and_slope_by(std::size_t count, Real* in, Real* out) {
     constexpr std::size_t W = lane_count<Real>;
     std::size_t i = 0;
+    for (; i + 2 * W <= count; i += 2 * W) {
+        Lanes<Real> x = load<Real>(in + i);
+        Lanes<Real> y = load<Real>(in + i + W);
+        store<Real>(out + i, activated_and_slope<activation, Real>(x));
+        store<Real>(out + i + W, activated_and_slope<activation, Real>(y));
+        store<Real>(in + i, x);
+        store<Real>(in + i + W, y);
+    }
     for (; i + W <= count; i += W) {
         Lanes<Real> x = load<Real>(in + i);
-        store<Real>(out + i, activated_and_slope<Real>(activation, x));
+        store<Real>(out + i, activated_and_slope<activation, Real>(x));
         store<Real>(in + i, x);
     }
     if (i < count) {
@@ -313,11 +322,26 @@ void activate_and_slope(Activation activation, std::size_t count, Real* in, Real
         Real values[W];
         __builtin_memcpy(rest, in + i, (count - i) * sizeof(Real));
         Lanes<Real> x = load<Real>(rest);
-        store<Real>(values, activated_and_slope<Real>(activation, x));
+        store<Real>(values, activated_and_slope<activation, Real>(x));
         store<Real>(rest, x);
         __builtin_memcpy(out + i, values, (count - i) * sizeof(Real));
         __builtin_memcpy(in + i, rest, (count - i) * sizeof(Real));
     }
+}
+
+template <class Real>
+void activate_and_slope(Activation activation, std::size_t count, Real* in, Real* out) {
+    switch (activation) {
+        case Activation::gelu:
+            return activate_and_slope_by<Activation::gelu, Real>(count, in, out);
+        case Activation::gelu_tanh:
+            return activate_and_slope_by<Activation::gelu_tanh, Real>(count, in, out);
+        case Activation::silu:
+            return activate_and_slope_by<Activation::silu, Real>(count, in, out);
+        case Activation::relu:
+            return activate_and_slope_by<Activation::relu, Real>(count, in, out);
+    }
+    __builtin_unreachable();
 }
 
 // ---- sums and products of rows ------------------------------------------------------------------------------------
