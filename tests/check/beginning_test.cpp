@@ -57,6 +57,8 @@ TEST(Beginning, PeriLnGrowsLikeTheRootOfTheNumberOfSubLayers) {
     EXPECT_NEAR(peri.own.stream.back(), std::sqrt(48.0), 0.12 * std::sqrt(48.0));
     EXPECT_EQ(peri.curves.back().depth, 96U);
     EXPECT_EQ(peri.curves.size(), 7U);
+    // The embedding is no block: what a first branch makes of it is a matter of its own scale.
+    EXPECT_DOUBLE_EQ(peri.stream.factor, peri.curves.back().stream.back() / peri.curves.back().stream[1]);
     // Gradients: sigma_L/sigma_1, roughly.
     EXPECT_NEAR(peri.own.gradient_ratio(), peri.own.stream.back() / peri.own.stream[1],
                 0.35 * peri.own.gradient_ratio());

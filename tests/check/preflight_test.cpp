@@ -101,6 +101,13 @@ TEST(Preflight, DeepNormWithTheInverseGainIsUnstable) {
     EXPECT_EQ(quick_preflight({"deepnorm"}).blocks.front().verdict, Verdict::stable);
 }
 
+TEST(Preflight, YardsticksStartAsTheirSourcesSay) {
+    const PreflightReport usual = quick_preflight({"pre-ln"});
+    const PreflightReport deviating = quick_preflight({"pre-ln"}, "matrices=0.1");
+    EXPECT_NE(deviating.blocks[0].runs[1].losses, usual.blocks[0].runs[1].losses);
+    EXPECT_EQ(deviating.yardsticks[0].runs[1].losses, usual.yardsticks[0].runs[1].losses);
+}
+
 TEST(Preflight, AMissingResidualIsMalformed) {
     const BlockReport block = quick_preflight({"dt*f(norm(x)) | norm(x)"}).blocks.front();
     EXPECT_EQ(block.verdict, Verdict::malformed);

@@ -80,6 +80,7 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         {"w = norm(x); x = w + dt*f(w) | norm(x)", {"norm-in-stream"}},
         {"tanh(x) + dt*f(norm(x)) | norm(x)", {"norm-in-stream"}},
         {"x/2 + norm(x)/2 + dt*f(norm(x)) | norm(x)", {}},
+        {"norm(x)/2 + norm(x + dt*f(x))/2 | norm(x)", {}},  // norms come last
     };
     for (const StructureCase& one : cases) {
         EXPECT_EQ(ids_of(one.equation), one.ids) << one.equation;
