@@ -42,6 +42,28 @@ bool mentions_depth(const Expression& e) {
                        [](const ExpressionPtr& argument) { return mentions_depth(*argument); });
 }
 
+// The span of a tree leaves out parentheses around its ends: "2*(x + y" and "x + y)*2" become whole here.
+scheme::Span whole_span(const std::string& text, scheme::Span span) {
+    std::size_t open = 0;
+    std::size_t unopened = 0;
+    for (std::size_t i = span.begin; i < span.end; ++i) {
+        if (text[i] == '(') {
+            ++open;
+        } else if (text[i] == ')' && open > 0) {
+            --open;
+        } else if (text[i] == ')') {
+            ++unopened;
+        }
+    }
+    while (unopened > 0 && span.begin > 0) {
+        unopened -= text[--span.begin] == '(' ? 1 : 0;
+    }
+    while (open > 0 && span.end < text.size()) {
+        open -= text[span.end++] == ')' ? 1 : 0;
+    }
+    return span;
+}
+
 // Walks the trees of an equation with the blocks in which each part is reached.
 class StructureWalk {
   public:
@@ -235,7 +257,7 @@ class Trials {
         std::set<std::pair<std::size_t, std::size_t>> tried;
         std::vector<scheme::Span> inert;
         for (const Part& part : rest) {
-            const scheme::Span span = part.expression->span;
+            const scheme::Span span = whole_span(text_, part.expression->span);
             const bool inside = std::any_of(inert.begin(), inert.end(), [&](const scheme::Span& outer) {
                 return outer.begin <= span.begin && span.end <= outer.end;
             });
@@ -284,7 +306,7 @@ class Trials {
             if (parameter.learned) {
                 continue;
             }
-            const auto change = seen_when_multiplied(parameter.value->span, changed_by, 0.1);
+            const auto change = seen_when_multiplied(whole_span(text_, parameter.value->span), changed_by, 0.1);
             if (change && *change <= no_effect && !named(parameter.name, findings)) {
                 findings.push_back(
                     {"parameter-without-effect", Severity::malformed,

@@ -100,11 +100,6 @@ std::array<Uses, 2> uses_of(const scheme::Program& program, const Settings& sett
 
 std::vector<Finding> sub_layer_use(const scheme::Program& program, const Settings& settings) {
     const std::array<Uses, 2> uses = uses_of(program, settings);
-    if (uses[0].called + uses[1].called == 0) {
-        return {{"no-sub-layer", Severity::malformed,
-                 "No sub-layer is called: the equation has neither attention nor a feed-forward network.",
-                 fmt::format("no call of f, attn or ffn in {} blocks", settings.depth), 0}};
-    }
     std::vector<Finding> findings;
     for (std::size_t s = 0; s < uses.size(); ++s) {
         const char* name = sub_layer_name(both_sub_layers[s]);
