@@ -58,7 +58,7 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         // Terms without effect.
         {"x + dt*f(norm(x)) + 0*t*x | norm(x)", {"part-never-acts"}},
         {"x + dt*f(norm(x)) + ((x + norm(x)) - norm(x))*0 | norm(x)", {"part-never-acts"}},
-        {"norm(((x + dt*f(x)) - 2*x) + x)", {}},
+        {"norm(((x + dt*f(x)) - 2*x) + 3*x)", {}},
         {"o = f(norm(x)); y = y + dt*o; x = x + dt*o | norm(x)", {"part-never-acts"}},
         {"m = norm(x + dt*f(x)); x = x + dt*f(norm(x)) | norm(x)", {"name-never-read"}},
         // Parameters without effect.
