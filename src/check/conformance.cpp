@@ -169,34 +169,13 @@ class Judgement {
 
     void differences() {
         const Reading& reading = result_.reading;
+        const Reading few = read_as(few_, plain_);
         for (const Place place : {Place::attention_in, Place::ffn_in, Place::resid}) {
             const std::vector<std::size_t> wrong = wrong_blocks(place);
             if (wrong.empty()) {
                 continue;
             }
-            double least = HUGE_VAL;
-            double most = 0;
-            double tolerance = 0;
-            std::size_t rows = 0;
-            for (const std::size_t l : wrong) {
-                const PlaceReading& at = reading.blocks[l].at(place);
-                least = std::min(least, at.error);
-                most = std::max(most, at.error);
-                tolerance = std::max(tolerance, at.tolerance);
-                rows = std::max(rows, at.wrong_rows);
-            }
-            const std::string by =
-                least == most ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
-            std::string title_text = title(place);
-            title_text[0] = 'T';
-            add(name(place), Severity::difference,
-                fmt::format(
-                    "{} differs in {}: by {} of {}, where rounding explains {:.1g}.{}", title_text, blocks_text(wrong),
-                    by, place == Place::resid ? "what the sub-layers add" : "its size", tolerance,
-                    rows > 0 && 2 * rows < run_.rows ? fmt::format(" Only {} of {} rows differ.", rows, run_.rows)
-                                                     : ""),
-                {{"blocks", wrong}, {"smallest", least}, {"largest", most}, {"tolerance", tolerance}});
-            const Reading few = read_as(few_, plain_);
+            difference(place, wrong);
             if (auto factor = factor_finding(few_, plain_, few, place, wrong)) {
                 result_.findings.push_back(std::move(*factor));
             }
@@ -207,6 +186,37 @@ class Judgement {
                             reading.readout.error, reading.readout.tolerance),
                 {{"error", reading.readout.error}, {"tolerance", reading.readout.tolerance}});
         }
+    }
+
+    void difference(Place place, const std::vector<std::size_t>& wrong) {
+        double least = HUGE_VAL;
+        double most = 0;
+        double tolerance = 0;
+        std::size_t rows = 0;
+        bool finite = true;
+        for (const std::size_t l : wrong) {
+            const PlaceReading& at = result_.reading.blocks[l].at(place);
+            least = std::min(least, at.error);
+            most = std::max(most, at.error);
+            tolerance = std::max(tolerance, at.tolerance);
+            rows = std::max(rows, at.wrong_rows);
+            finite = finite && std::isfinite(at.error);
+        }
+        std::string message = fmt::format("{} differs in {}: ", title(place), blocks_text(wrong));
+        message[0] = 'T';
+        if (!finite) {
+            message += "what the equation says is not finite.";
+        } else {
+            message += fmt::format(
+                "by {} of {}, where rounding explains {:.1g}.",
+                most < 1.01 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most),
+                place == Place::resid ? "what the sub-layers add" : "its size", tolerance);
+            if (rows > 0 && 2 * rows < run_.rows) {
+                message += fmt::format(" Only {} of {} rows differ.", rows, run_.rows);
+            }
+        }
+        add(name(place), Severity::difference, message,
+            {{"blocks", wrong}, {"smallest", least}, {"largest", most}, {"tolerance", tolerance}});
     }
 
     void explanations() {

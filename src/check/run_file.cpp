@@ -15,7 +15,7 @@ namespace flyball::check {
 
 namespace {
 
-constexpr std::int64_t most_blocks = 100000;
+constexpr std::int64_t most_blocks = 4096;
 
 [[noreturn]] void refuse_run(const std::string& got, const std::string& expected, const std::string& hint = {}) {
     throw Error(ErrorKind::input, "check.read_run", got, expected, hint);
