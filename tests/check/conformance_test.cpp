@@ -73,7 +73,7 @@ TEST(Conformance, ParallelBlocksHaveAnEquationOfTheirOwn) {
 
 TEST(Conformance, OneNormMayServeBothSubLayers) {
     EXPECT_TRUE(
-        judged("n = norm(x); x = x + dt*attn(n) + dt*ffn(n) | norm(x)", "wrong-parallel-of-one-norm-bf16").conforms);
+        judged("w = norm(x); x = x + dt*attn(w) + dt*ffn(w) | norm(x)", "wrong-parallel-of-one-norm-bf16").conforms);
 }
 
 TEST(Conformance, AModelOfAttentionAloneIsReadAsOne) {
