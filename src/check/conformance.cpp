@@ -14,7 +14,7 @@ namespace flyball::check {
 
 namespace {
 
-using Severity = ConformanceFinding::Severity;
+using Weight = ConformanceFinding::Severity;
 
 constexpr double hidden_branch = 0.5;  // a tolerance above it hides half of what a block adds
 constexpr double bf16_step = 0x1p-7;
@@ -46,7 +46,7 @@ class Judgement {
         }
         result_.nearest = nearest_scheme(few_, scheme_, !result_.conforms, explanations_);
         if (!result_.conforms && result_.nearest.conforms && result_.nearest.equation != result_.equation) {
-            add("nearest", Severity::explanation,
+            add("nearest", Weight::explanation,
                 fmt::format("The run is as {} says: {}", result_.nearest.scheme, result_.nearest.equation),
                 {{"scheme", result_.nearest.scheme}, {"error", result_.nearest.error}});
         }
@@ -54,7 +54,7 @@ class Judgement {
     }
 
   private:
-    void add(const std::string& id, Severity severity, const std::string& message, Json evidence = Json::object()) {
+    void add(const std::string& id, Weight severity, const std::string& message, Json evidence = Json::object()) {
         result_.findings.push_back({id, severity, message, std::move(evidence)});
     }
 
@@ -81,14 +81,14 @@ class Judgement {
         }
         plain_.gains = GainOrder::written;
         result_.reading = read_as(run_, plain_);
-        add("gains-as-written", Severity::note,
+        add("gains-as-written", Weight::note,
             "The gains of the norms are numbered by where `norm(` stands in the text, the outer one first; by the "
             "order of evaluation, the inner one first, the run would differ.");
     }
 
     void notes() {
         if (run_.rows < run_.file_rows) {
-            add("some-rows", Severity::note,
+            add("some-rows", Weight::note,
                 fmt::format("Of {} rows {} were looked at, evenly spaced.", run_.file_rows, run_.rows));
         }
         if (scheme_.program.stream_count() > 1) {
@@ -96,7 +96,7 @@ class Judgement {
             for (std::size_t i = 1; i < scheme_.program.stream_count(); ++i) {
                 names.push_back(scheme_.program.stream_name(i));
             }
-            add("carried-streams", Severity::note,
+            add("carried-streams", Weight::note,
                 fmt::format(
                     "The run has the stream x alone; the equation carries {} on from the embedding, so an error "
                     "in a block shows in all that follow.",
@@ -111,14 +111,14 @@ class Judgement {
         const std::size_t in_file = run_.blocks[0].norms.size();
         const std::size_t in_text = norms_at(run_, plain_, 0);
         if (in_file != in_text && in_file > 0) {
-            add("gains", Severity::note,
+            add("gains", Weight::note,
                 fmt::format("Block 0 has gains for {} norms, and the equation evaluates {} there: {}.", in_file,
                             in_text,
                             in_file < in_text ? "the others were taken to have no gains" : "the others were not used"),
                 {{"in_file", in_file}, {"in_equation", in_text}});
         }
         if (result_.reading.readout_gains_fitted) {
-            add("readout-gains", Severity::note,
+            add("readout-gains", Weight::note,
                 "The run has no gains for the norm of the readout. Some gain and bias for each channel explain the "
                 "readout; save readout.norms.0.gain to have them checked.");
         }
@@ -134,7 +134,7 @@ class Judgement {
             }
         }
         if (!missing.empty()) {
-            add("learned-parameters", Severity::note,
+            add("learned-parameters", Weight::note,
                 fmt::format(
                     "The run does not say what the learned parameter {} was; the equation's own value was taken. "
                     "Save it as blocks.L.scheme.0.{}.",
@@ -144,7 +144,7 @@ class Judgement {
 
     void precision() {
         if (run_.stored == Dtype::f32 && result_.roundoff > 0x1p-24) {
-            add("narrow-values", Severity::note,
+            add("narrow-values", Weight::note,
                 fmt::format("The tensors are stored as F32 and hold {} values; the tolerance is that of {}.",
                             result_.roundoff > 0x1p-11 ? "BF16" : "F16", result_.roundoff > 0x1p-11 ? "BF16" : "F16"));
         }
@@ -158,7 +158,7 @@ class Judgement {
             }
         }
         if (!hidden.empty()) {
-            add("hidden-by-rounding", Severity::note,
+            add("hidden-by-rounding", Weight::note,
                 fmt::format(
                     "In {} the stream is so much larger than what the block adds that numbers stored like these "
                     "cannot show errors below {:.2g} of it; save the run in a wider type.",
@@ -181,7 +181,7 @@ class Judgement {
             }
         }
         if (!reading.readout.conforms()) {
-            add("readout", Severity::difference,
+            add("readout", Weight::difference,
                 fmt::format("The readout differs by {:.2g} of its size, where rounding explains {:.1g}.",
                             reading.readout.error, reading.readout.tolerance),
                 {{"error", reading.readout.error}, {"tolerance", reading.readout.tolerance}});
@@ -215,7 +215,7 @@ class Judgement {
                 message += fmt::format(" Only {} of {} rows differ.", rows, run_.rows);
             }
         }
-        add(name(place), Severity::difference, message,
+        add(name(place), Weight::difference, message,
             {{"blocks", wrong}, {"smallest", least}, {"largest", most}, {"tolerance", tolerance}});
     }
 
@@ -223,7 +223,7 @@ class Judgement {
         const Reading reading = read_as(few_, plain_);
         explanations_ = explain(few_, scheme_.program, plain_.gains, reading);
         for (const Explanation& one : explanations_) {
-            add(one.id, Severity::explanation, one.message, one.evidence);
+            add(one.id, Weight::explanation, one.message, one.evidence);
         }
         double most = result_.reading.readout.error;
         for (const BlockReading& block : result_.reading.blocks) {
@@ -232,7 +232,7 @@ class Judgement {
             }
         }
         if (most < bf16_step && result_.roundoff <= 0x1p-24) {
-            add("narrow-arithmetic", Severity::explanation,
+            add("narrow-arithmetic", Weight::explanation,
                 "The differences are as small as the rounding of BF16: if a part of the block is computed in BF16 or "
                 "F16, say so with `compute` in the metadata.",
                 {{"largest", most}});
@@ -251,11 +251,11 @@ class Judgement {
 
 const char* name(ConformanceFinding::Severity severity) noexcept {
     switch (severity) {
-        case Severity::difference:
+        case Weight::difference:
             return "difference";
-        case Severity::explanation:
+        case Weight::explanation:
             return "explanation";
-        case Severity::note:
+        case Weight::note:
             return "note";
     }
     unreachable();
