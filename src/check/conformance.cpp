@@ -14,7 +14,7 @@ namespace flyball::check {
 
 namespace {
 
-using Severity = ConformanceFinding::Severity;
+using Weight = ConformanceFinding::Severity;
 
 constexpr double hidden_branch = 0.5;  // a tolerance above it hides half of what a block adds
 constexpr double bf16_step = 0x1p-7;
@@ -46,7 +46,7 @@ class Judgement {
         }
         result_.nearest = nearest_scheme(few_, scheme_, !result_.conforms, explanations_);
         if (!result_.conforms && result_.nearest.conforms && result_.nearest.equation != result_.equation) {
-            add("nearest", Severity::explanation,
+            add("nearest", Weight::explanation,
                 fmt::format("The run is as {} says: {}", result_.nearest.scheme, result_.nearest.equation),
                 {{"scheme", result_.nearest.scheme}, {"error", result_.nearest.error}});
         }
@@ -54,7 +54,7 @@ class Judgement {
     }
 
   private:
-    void add(const std::string& id, Severity severity, const std::string& message, Json evidence = Json::object()) {
+    void add(const std::string& id, Weight severity, const std::string& message, Json evidence = Json::object()) {
         result_.findings.push_back({id, severity, message, std::move(evidence)});
     }
 
@@ -81,14 +81,14 @@ class Judgement {
         }
         plain_.gains = GainOrder::written;
         result_.reading = read_as(run_, plain_);
-        add("gains-as-written", Severity::note,
+        add("gains-as-written", Weight::note,
             "The gains of the norms are numbered by where `norm(` stands in the text, the outer one first; by the "
             "order of evaluation, the inner one first, the run would differ.");
     }
 
     void notes() {
         if (run_.rows < run_.file_rows) {
-            add("some-rows", Severity::note,
+            add("some-rows", Weight::note,
                 fmt::format("Of {} rows {} were looked at, evenly spaced.", run_.file_rows, run_.rows));
         }
         if (scheme_.program.stream_count() > 1) {
@@ -96,7 +96,7 @@ class Judgement {
             for (std::size_t i = 1; i < scheme_.program.stream_count(); ++i) {
                 names.push_back(scheme_.program.stream_name(i));
             }
-            add("carried-streams", Severity::note,
+            add("carried-streams", Weight::note,
                 fmt::format(
                     "The run has the stream x alone; the equation carries {} on from the embedding, so an error "
                     "in a block shows in all that follow.",
@@ -111,14 +111,14 @@ class Judgement {
         const std::size_t in_file = run_.blocks[0].norms.size();
         const std::size_t in_text = norms_at(run_, plain_, 0);
         if (in_file != in_text && in_file > 0) {
-            add("gains", Severity::note,
+            add("gains", Weight::note,
                 fmt::format("Block 0 has gains for {} norms, and the equation evaluates {} there: {}.", in_file,
                             in_text,
                             in_file < in_text ? "the others were taken to have no gains" : "the others were not used"),
                 {{"in_file", in_file}, {"in_equation", in_text}});
         }
         if (result_.reading.readout_gains_fitted) {
-            add("readout-gains", Severity::note,
+            add("readout-gains", Weight::note,
                 "The run has no gains for the norm of the readout. Some gain and bias for each channel explain the "
                 "readout; save readout.norms.0.gain to have them checked.");
         }
@@ -134,7 +134,7 @@ class Judgement {
             }
         }
         if (!missing.empty()) {
-            add("learned-parameters", Severity::note,
+            add("learned-parameters", Weight::note,
                 fmt::format(
                     "The run does not say what the learned parameter {} was; the equation's own value was taken. "
                     "Save it as blocks.L.scheme.0.{}.",
@@ -144,7 +144,7 @@ class Judgement {
 
     void precision() {
         if (run_.stored == Dtype::f32 && result_.roundoff > 0x1p-24) {
-            add("narrow-values", Severity::note,
+            add("narrow-values", Weight::note,
                 fmt::format("The tensors are stored as F32 and hold {} values; the tolerance is that of {}.",
                             result_.roundoff > 0x1p-11 ? "BF16" : "F16", result_.roundoff > 0x1p-11 ? "BF16" : "F16"));
         }
@@ -158,7 +158,7 @@ class Judgement {
             }
         }
         if (!hidden.empty()) {
-            add("hidden-by-rounding", Severity::note,
+            add("hidden-by-rounding", Weight::note,
                 fmt::format(
                     "In {} the stream is so much larger than what the block adds that numbers stored like these "
                     "cannot show errors below {:.2g} of it; save the run in a wider type.",
@@ -169,51 +169,61 @@ class Judgement {
 
     void differences() {
         const Reading& reading = result_.reading;
+        const Reading few = read_as(few_, plain_);
         for (const Place place : {Place::attention_in, Place::ffn_in, Place::resid}) {
             const std::vector<std::size_t> wrong = wrong_blocks(place);
             if (wrong.empty()) {
                 continue;
             }
-            double least = HUGE_VAL;
-            double most = 0;
-            double tolerance = 0;
-            std::size_t rows = 0;
-            for (const std::size_t l : wrong) {
-                const PlaceReading& at = reading.blocks[l].at(place);
-                least = std::min(least, at.error);
-                most = std::max(most, at.error);
-                tolerance = std::max(tolerance, at.tolerance);
-                rows = std::max(rows, at.wrong_rows);
-            }
-            const std::string by =
-                least == most ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
-            std::string title_text = title(place);
-            title_text[0] = 'T';
-            add(name(place), Severity::difference,
-                fmt::format(
-                    "{} differs in {}: by {} of {}, where rounding explains {:.1g}.{}", title_text, blocks_text(wrong),
-                    by, place == Place::resid ? "what the sub-layers add" : "its size", tolerance,
-                    rows > 0 && 2 * rows < run_.rows ? fmt::format(" Only {} of {} rows differ.", rows, run_.rows)
-                                                     : ""),
-                {{"blocks", wrong}, {"smallest", least}, {"largest", most}, {"tolerance", tolerance}});
-            const Reading few = read_as(few_, plain_);
+            difference(place, wrong);
             if (auto factor = factor_finding(few_, plain_, few, place, wrong)) {
                 result_.findings.push_back(std::move(*factor));
             }
         }
         if (!reading.readout.conforms()) {
-            add("readout", Severity::difference,
+            add("readout", Weight::difference,
                 fmt::format("The readout differs by {:.2g} of its size, where rounding explains {:.1g}.",
                             reading.readout.error, reading.readout.tolerance),
                 {{"error", reading.readout.error}, {"tolerance", reading.readout.tolerance}});
         }
     }
 
+    void difference(Place place, const std::vector<std::size_t>& wrong) {
+        double least = HUGE_VAL;
+        double most = 0;
+        double tolerance = 0;
+        std::size_t rows = 0;
+        bool finite = true;
+        for (const std::size_t l : wrong) {
+            const PlaceReading& at = result_.reading.blocks[l].at(place);
+            least = std::min(least, at.error);
+            most = std::max(most, at.error);
+            tolerance = std::max(tolerance, at.tolerance);
+            rows = std::max(rows, at.wrong_rows);
+            finite = finite && std::isfinite(at.error);
+        }
+        std::string message = fmt::format("{} differs in {}: ", title(place), blocks_text(wrong));
+        message[0] = 'T';
+        if (!finite) {
+            message += "what the equation says is not finite.";
+        } else {
+            message += fmt::format(
+                "by {} of {}, where rounding explains {:.1g}.",
+                most < 1.01 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most),
+                place == Place::resid ? "what the sub-layers add" : "its size", tolerance);
+            if (rows > 0 && 2 * rows < run_.rows) {
+                message += fmt::format(" Only {} of {} rows differ.", rows, run_.rows);
+            }
+        }
+        add(name(place), Weight::difference, message,
+            {{"blocks", wrong}, {"smallest", least}, {"largest", most}, {"tolerance", tolerance}});
+    }
+
     void explanations() {
         const Reading reading = read_as(few_, plain_);
         explanations_ = explain(few_, scheme_.program, plain_.gains, reading);
         for (const Explanation& one : explanations_) {
-            add(one.id, Severity::explanation, one.message, one.evidence);
+            add(one.id, Weight::explanation, one.message, one.evidence);
         }
         double most = result_.reading.readout.error;
         for (const BlockReading& block : result_.reading.blocks) {
@@ -222,7 +232,7 @@ class Judgement {
             }
         }
         if (most < bf16_step && result_.roundoff <= 0x1p-24) {
-            add("narrow-arithmetic", Severity::explanation,
+            add("narrow-arithmetic", Weight::explanation,
                 "The differences are as small as the rounding of BF16: if a part of the block is computed in BF16 or "
                 "F16, say so with `compute` in the metadata.",
                 {{"largest", most}});
@@ -241,11 +251,11 @@ class Judgement {
 
 const char* name(ConformanceFinding::Severity severity) noexcept {
     switch (severity) {
-        case Severity::difference:
+        case Weight::difference:
             return "difference";
-        case Severity::explanation:
+        case Weight::explanation:
             return "explanation";
-        case Severity::note:
+        case Weight::note:
             return "note";
     }
     unreachable();

@@ -124,7 +124,7 @@ class Explainer {
     }
 
     void norms() {
-        const int in_text = std::max(1, plain_.program.norm_count());
+        const int in_text = plain_.program.norm_count();
         for (int k = 0; k < in_text; ++k) {
             Hypothesis other = plain_;
             other.gains = GainOrder::fitted;
@@ -159,7 +159,11 @@ class Explainer {
                 scheme::walk(*statement.value, look);
             }
         }
-        return text.empty() ? fmt::format("Norm {} of the equation", k) : text;
+        if (text.empty()) {
+            scheme::walk(*plain_.program.readout(), look);
+            text += " in the readout";
+        }
+        return text;
     }
 
     void wiring() {

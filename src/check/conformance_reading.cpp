@@ -241,7 +241,10 @@ void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState&
     const SavedRows& last = run.blocks[hypothesis.order.back()].resid;
     state.streams[0] = estimate_of(last, true);
     const Environment env = environment_of(run, hypothesis, run.layers() - 1);
-    const Code code = lower_readout(hypothesis.program, hypothesis.program.decide(env));
+    Code code = lower_readout(hypothesis.program, hypothesis.program.decide(env));
+    if (hypothesis.alteration == Alteration::without_norm) {
+        alter_code(hypothesis, code);
+    }
     const double roundoff = std::max({last.computed, run.readout.computed, run.compute});
     const GainChoice choice = choose_in_order(code, hypothesis, run.readout_norms.size());
     const BlockNumbers numbers{env, learned_of(hypothesis, code, env, run.readout_learned),

@@ -15,7 +15,7 @@ namespace flyball::check {
 
 namespace {
 
-constexpr std::int64_t most_blocks = 100000;
+constexpr std::int64_t most_saved_blocks = 4096;
 
 [[noreturn]] void refuse_run(const std::string& got, const std::string& expected, const std::string& hint = {}) {
     throw Error(ErrorKind::input, "check.read_run", got, expected, hint);
@@ -168,9 +168,9 @@ class RunReader {
             const std::size_t dot = tensor.find('.', 7);
             const std::string digits = tensor.substr(7, dot == std::string::npos ? dot : dot - 7);
             const std::optional<std::int64_t> number = parse_integer(digits);
-            if (!number || *number < 0 || *number >= most_blocks || digits != fmt::format("{}", *number)) {
+            if (!number || *number < 0 || *number >= most_saved_blocks || digits != fmt::format("{}", *number)) {
                 refuse_run(fmt::format("a tensor named {}", flyball::quoted(tensor)),
-                           fmt::format("blocks.L. with L from 0 to {}", most_blocks - 1));
+                           fmt::format("blocks.L. with L from 0 to {}", most_saved_blocks - 1));
             }
             found.insert(static_cast<std::size_t>(*number));
         }

@@ -71,6 +71,11 @@ TEST(Conformance, ParallelBlocksHaveAnEquationOfTheirOwn) {
     EXPECT_TRUE(judged("x + dt*attn(norm(x)) + dt*ffn(norm(x)) | norm(x)", "parallel-f32").conforms);
 }
 
+TEST(Conformance, OneNormMayServeBothSubLayers) {
+    EXPECT_TRUE(
+        judged("w = norm(x); x = x + dt*attn(w) + dt*ffn(w) | norm(x)", "wrong-parallel-of-one-norm-bf16").conforms);
+}
+
 TEST(Conformance, AModelOfAttentionAloneIsReadAsOne) {
     const Conformance result = judged("pre-ln", "attention-alone-f32");
     EXPECT_TRUE(result.conforms);
@@ -235,6 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
                  later_blocks,
                  "blocks-exchanged",
                  "ln-scaling-output"},
+        WrongRun{"pre-ln", "wrong-parallel-of-one-norm", {"ffn.in"}, all_blocks, "parallel", "pre-ln"},
         WrongRun{"pre-ln", "wrong-one-norm-missing", {"ffn.in"}, all_blocks, "norm-missing", "pre-ln"},
         // Other schemes than those that were meant: only the catalogue explains them.
         WrongRun{"pre-ln", "peri-ln", {"ffn.in", "resid"}, all_blocks, "nearest", "peri-ln"},
@@ -350,6 +356,25 @@ TEST(ConformanceOfSettings, OtherNormsAndEpsAreFound) {
     const Conformance rms = norm.judged("peri-ln");
     ASSERT_NE(finding(rms, "other-norm"), nullptr);
     EXPECT_EQ(finding(rms, "other-norm")->evidence.at("norm"), "rmsnorm");
+}
+
+TEST(ConformanceOfSettings, AReadoutWithoutItsNormIsFound) {
+    EditedRun run("pre-ln-f32");
+    run.at("readout") = run.at("blocks.3.resid");
+    const Conformance result = run.judged("pre-ln");
+    EXPECT_FALSE(result.conforms);
+    EXPECT_EQ(ids(result, Severity::difference), Ids{"readout"});
+    ASSERT_NE(finding(result, "norm-missing"), nullptr);
+    EXPECT_NE(finding(result, "norm-missing")->message.find("`norm(x)` in the readout"), std::string::npos);
+}
+
+TEST(ConformanceOfSettings, AnEquationThatIsNotFiniteDiffers) {
+    const Conformance result = judged("x + dt*f(norm(x))/t | norm(x)", "pre-ln-f32");  // t = 0 in the first block
+    EXPECT_FALSE(result.conforms);
+    EXPECT_FALSE(result.reading.blocks[0].conforms());
+    EXPECT_NE(finding(result, "resid")->message.find("what the equation says is not finite"), std::string::npos);
+    EXPECT_TRUE(document(result).at("blocks")[0].at("errors").at("resid").is_null() ||
+                std::isnan(document(result).at("blocks")[0].at("errors").at("resid").get<double>()));
 }
 
 TEST(ConformanceOfSettings, GainsThatWereForgottenAreNamed) {

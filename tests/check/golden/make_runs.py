@@ -308,6 +308,11 @@ def parallel(run, l, x):
     return x + run.attn(run.norm(x)) + run.ffn(run.norm(x))
 
 
+def parallel_of_one_norm(run, l, x):
+    n = run.norm(x)
+    return x + run.attn(n) + run.ffn(n)
+
+
 def exchanged(step, a, b):
     swap = {a: b, b: a}
     return lambda run, l, x, f, i: step(run, swap.get(l, l), x, f, i)
@@ -349,6 +354,7 @@ MISTAKES = {
     "skip-after-norm": (twice(skip_after_norm), final_norm),
     "deepnorm-exponent": (twice(lambda *a: deepnorm(*a, exponent=0.5)), as_it_is),
     "parallel": (parallel, final_norm),
+    "parallel-of-one-norm": (parallel_of_one_norm, final_norm),
     "one-norm-missing": (pre_ln_of_whole_blocks, final_norm),
     "three-exchanged": (twice(three_exchanged), final_norm),
     "ln-scaling-exchanged": (twice(exchanged(ln_scaling, 1, 3)), final_norm),
