@@ -189,7 +189,7 @@ Measurement trained_late(const Context& context) {
         add_to(seen, fmt::format("{} {:.3f}: nGPT {:.1e}, Post-LN {:.1e}, Peri-LN {:.1e}, Pre-LN {:.1e}",
                                  without_prefix(model), of("post-ln").start_speed, of("ngpt").apart,
                                  of("post-ln").apart, of("peri-ln").apart, of("pre-ln").apart));
-        if (models == 1 || model == "builtin:pre-ln" || model == "builtin:post-ln") {
+        if (!context.subject.model.empty() || model == "builtin:pre-ln" || model == "builtin:post-ln") {
             result.pictures.push_back(
                 {"dynamics-trained-" + (context.subject.model.empty() ? without_prefix(model) : std::string("model")),
                  late_figure(s, records)});

@@ -66,6 +66,7 @@ std::vector<std::string> accepted_models() {
                              "qwen3-window-bf16"}) {
         names.push_back(golden(name).string());
     }
+    names.push_back((golden("..") / "vit" / "vit").lexically_normal().string());
     return names;
 }
 
@@ -300,12 +301,28 @@ TEST(ModelWeights, TakeTheGainsOfTheNormInFrontOfAttention) {
         const auto trained = weights_of(model, true);
         const std::size_t tokens = tokens_for(*trained);
         const Seen seen = forward(model, tokens, random_stream(a, tokens, 100));  // so long that eps does not count
-        const std::vector<double> z = seen_by_particles(a, seen.streams[0]);
-        const std::vector<double> expected = seen_by_particles(a, seen.out[0]);
-        EXPECT_LT(distance_of(attention_at(trained, tokens, 0, "x + dt*f(norm(x))", z), expected), 1e-5) << name;
-        EXPECT_GT(distance_of(attention_at(weights_of(model), tokens, 0, "x + dt*f(norm(x))", z), expected), 1e-3)
-            << name << " has no gains to speak of";
+        for (std::size_t l = 0; l < a.layers; ++l) {
+            const std::vector<double> z = seen_by_particles(a, seen.streams[l]);
+            const std::vector<double> expected = seen_by_particles(a, seen.out[l]);
+            EXPECT_LT(distance_of(attention_at(trained, tokens, l, "x + dt*f(norm(x))", z), expected), 1e-5)
+                << name << ", block " << l;
+            EXPECT_GT(distance_of(attention_at(weights_of(model), tokens, l, "x + dt*f(norm(x))", z), expected), 1e-3)
+                << name << " has no gains to speak of";
+        }
     }
+}
+
+Shared made(const std::function<void(Architecture&)>& change) {
+    Architecture a;
+    a.layers = 2;
+    a.dim = 8;
+    a.heads = a.kv_heads = 2;
+    a.head_dim = 4;
+    a.ffn_dim = 8;
+    a.vocab = 5;
+    a.positions = 9;
+    change(a);
+    return std::make_shared<const Model<float>>(a, model::native_names());
 }
 
 // beta = d/sqrt(d_head) for unit directions; where queries and keys are normed their own scale.
@@ -320,6 +337,10 @@ TEST(ModelWeights, HaveTheTemperatureOfUnitDirections) {
     const auto ngpt = read_model_weights("builtin:ngpt", false);
     EXPECT_NEAR(ngpt->beta, std::sqrt(8.0), 1e-12);
     EXPECT_FALSE(ngpt->centred);
+    const Shared unit = made([](Architecture& a) { a.equation = "unit(x + dt*(unit(f(x)) - x))"; });
+    EXPECT_NEAR(model_weights(unit, "it", false).beta, 1 / std::sqrt(4.0), 1e-12);
+    EXPECT_EQ(model_weights(made([](Architecture& a) { a.windows = {5, 3}; }), "it", false).window, 3U);
+    EXPECT_EQ(model_weights(made([](Architecture& a) { a.windows = {0, 4}; }), "it", false).window, 4U);
     EXPECT_FALSE(read_model_weights(golden("bert").string(), false)->causal);
     const auto granite = read_model_weights(golden("granite").string(), false);
     EXPECT_NE(granite->dt, 1);
@@ -359,19 +380,6 @@ std::string refusal_of(const std::function<void()>& act) {
         return error.what();
     }
     return "";
-}
-
-Shared made(const std::function<void(Architecture&)>& change) {
-    Architecture a;
-    a.layers = 2;
-    a.dim = 8;
-    a.heads = a.kv_heads = 2;
-    a.head_dim = 4;
-    a.ffn_dim = 8;
-    a.vocab = 5;
-    a.positions = 9;
-    change(a);
-    return std::make_shared<const Model<float>>(a, model::native_names());
 }
 
 TEST(ModelWeights, AreRefusedWhereAttentionIsNotThis) {

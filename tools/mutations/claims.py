@@ -2,6 +2,18 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("trained-lead-of-the-last-model", "src/claims/dynamics_trained.cpp",
+     "least = std::min(least, of_model);", "least = of_model;"),
+    ("trained-slow-models-may-collapse", "src/claims/dynamics_trained.cpp",
+     "(post.start_speed > slow || is_apart)", "(post.start_speed > slow || post.apart < HUGE_VAL)"),
+    ("trained-fast-models-may-lag", "src/claims/dynamics_trained.cpp",
+     "(post.start_speed < fast || is_ahead)", "(post.start_speed < fast || post.apart < HUGE_VAL)"),
+    ("trained-growth-of-the-last-run", "src/claims/dynamics_trained.cpp",
+     "largest = std::max(largest, slope);", "largest = slope;"),
+    ("trained-movement-of-the-last-pass", "src/claims/dynamics_trained.cpp",
+     "least = std::min(least, last);", "least = last;"),
+    ("trained-consensus-of-the-last-model-but-faster", "src/claims/dynamics_trained.cpp",
+     "slowest = std::min(slowest, last.speed);", "slowest = 1 + last.speed;"),
     ("verdicts-of-corrected-claims-hold", "src/claims/claim.cpp",
      "as_corrected ? Verdict::holds_corrected : Verdict::fails", "as_corrected ? Verdict::holds : Verdict::fails"),
     ("slope-error-without-degrees-of-freedom", "src/claims/fit.cpp",
