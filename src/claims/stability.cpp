@@ -13,7 +13,9 @@ order of growth we give the constant. Bounds are tried on small models with draw
 a bound that is 2 % too sharp or too weak changes the verdict. docs/stability.md has the numbers, and how models are trained
 for the claims about training.
 )";
-    group.themes = {stability_forward_claims, stability_start_claims, stability_backward_claims};
+    group.themes = {stability_forward_claims,       stability_pre_claims,          stability_start_claims,
+                    stability_jacobian_claims,      stability_w_out_claims,        stability_trained_step_claims,
+                    stability_trained_depth_claims, stability_trained_flow_claims, stability_trained_decay_claims};
     return group;
 }
 

@@ -106,6 +106,16 @@ void scale_numbers(Model<double>& model, int parameter, double factor) {
     }
 }
 
+std::vector<model::NormPlace> norms_of(const Model<double>& model, std::size_t block) {
+    std::vector<model::NormPlace> found;
+    for (const model::NormPlace& norm : model.layout().blocks[block].norms) {
+        if (norm.gain != model::absent) {
+            found.push_back(norm);
+        }
+    }
+    return found;
+}
+
 Affine qkv_part(const Model<double>& model, std::size_t block, std::size_t part) {
     const model::Architecture& a = model.architecture();
     const std::size_t width = part == 0 ? a.query_width() : a.key_width();

@@ -43,6 +43,11 @@ std::vector<double> numbers_of(const model::Model<double>& model, int parameter)
 void set_numbers(model::Model<double>& model, int parameter, const std::vector<double>& numbers);
 void scale_numbers(model::Model<double>& model, int parameter, double factor);
 
+// The norms of a block in the order in which they are evaluated: of Pre-LN before attention and before the FFN; of
+// Peri-LN before and behind attention, before and behind the FFN. (A layout also has places for the norms of the
+// readout.)
+std::vector<model::NormPlace> norms_of(const model::Model<double>& model, std::size_t block);
+
 // The rows of queries (0), keys (1) or values (2) of the joint matrix, or of all of them, as [out, in] with bias.
 struct Affine {
     Table matrix;

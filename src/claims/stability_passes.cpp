@@ -44,11 +44,13 @@ Depths depths_of(const model::Model<float>& model, std::size_t sequences, const 
     taps.add("blocks.*.ffn.out", [&](const View& view) { seen.branch.push_back(root_mean_square(rows_of(view))); });
     taps.add("blocks.*.attn.added", [&](const View& view) {
         std::vector<float> after = rows_of(view);
+        seen.added.push_back(root_mean_square(after));
         for (std::size_t k = 0; k < after.size(); ++k) {
             after[k] += x[k];
         }
         turn(std::move(after));
     });
+    taps.add("blocks.*.ffn.added", [&](const View& view) { seen.added.push_back(root_mean_square(rows_of(view))); });
     taps.add("blocks.*.resid", [&](const View& view) { turn(rows_of(view)); });
     const auto gradient = [&](std::size_t place, const View& view) {
         seen.gradient[place] = measure::frobenius(view.data, view.rows * view.columns);

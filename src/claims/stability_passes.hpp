@@ -14,6 +14,7 @@ namespace flyball::claims {
 struct Depths {
     std::vector<double> sigma;     // rms of the stream, x_0 first; after attention it is x + what attention adds
     std::vector<double> branch;    // rms of what the sub-layer gives, before norms and Dt
+    std::vector<double> added;     // rms of what the equation adds: after norms and times Dt
     std::vector<double> turned;    // by how much it turns a token, in radians
     std::vector<double> gradient;  // by block, x_0 first: length of the loss's gradient with respect to the stream
 };

@@ -37,7 +37,7 @@ KNOWN = [
     ("stability-heads-share-one-norm", "src/claims/stability_paper.cpp",
      "squares += operator_norm(head) * operator_norm(head);",
      "squares = std::max(squares, operator_norm(head) * operator_norm(head));"),
-    ("stability-post-ln-divides-by-s-of-x", "src/claims/stability_backward.cpp",
+    ("stability-post-ln-divides-by-s-of-x", "src/claims/stability_sub_layer.cpp",
      "behind[k] = x0[k] + sizes.dt * a[k];", "behind[k] = x0[k];"),
     ("stability-divisor-without-mean", "src/claims/stability_paper.cpp",
      "variance += (value - mean) * (value - mean) / count;", "variance += value * value / count;"),
