@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "claims/stability_run.hpp"
+#include "core/error.hpp"
 #include "core/json.hpp"
 #include "core/parallel.hpp"
 #include "train/corpus.hpp"
@@ -61,6 +62,10 @@ TrainedRun run_of_text(const std::string& text, const std::string& name) {
     const Json document = parse_json(text, name);
     TrainedRun run;
     for (const RunField& field : run_fields()) {
+        if (!document.is_object() || !document.contains(field.name) || !document.at(field.name).is_array()) {
+            throw Error(ErrorKind::input, "claims.study", fmt::format("{} without {}", name, field.name),
+                        "a run as it was kept", "begin again with --force");
+        }
         for (const Json& value : document.at(field.name)) {
             (run.*field.values).push_back(value.is_number() ? value.get<double>() : std::nan(""));
         }
@@ -68,13 +73,9 @@ TrainedRun run_of_text(const std::string& text, const std::string& name) {
     return run;
 }
 
-std::string run_name(const Condition& condition, std::uint64_t seed) {
-    return fmt::format("trained-{}-seed-{}", condition.name(), seed);
-}
-
 struct Kept {
     std::mutex mutex;
-    std::map<std::string, std::vector<TrainedRun>> conditions;
+    std::map<std::string, TrainedRun> runs;
     std::map<std::string, train::Corpus> corpora;
 };
 
@@ -83,9 +84,17 @@ Kept& kept() {
     return all;
 }
 
-// What decides a run beside its condition and its seed.
-std::string key_of(const Context& context, const Condition& condition) {
-    return fmt::format("{} {} {}", context.quick, context.seed, condition.name());
+// In memory there are quick runs and others.
+std::string key_of(const Context& context, const std::string& name) {
+    return (context.quick ? "quick " : "full ") + name;
+}
+
+std::vector<std::string> run_names(const Context& context, const Condition& condition) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(study_sizes(context).seeds, condition.seeds); ++i) {
+        names.push_back(fmt::format("trained-{}-seed-{}", condition.name(), context.seed + i));
+    }
+    return names;
 }
 
 const train::Corpus& corpus_for(const StudySizes& sizes) {
@@ -133,50 +142,57 @@ std::string describe_study(const Context& context) {
 void train_all(const Context& context, const std::vector<Condition>& conditions) {
     struct Job {
         const Condition* condition;
-        std::size_t seed;
-        TrainedRun* into;
+        std::uint64_t seed;
+        std::string name;
+        TrainedRun run;
     };
     const StudySizes sizes = study_sizes(context);
     const std::lock_guard<std::mutex> lock(kept().mutex);
     const train::Corpus& corpus = corpus_for(sizes);
-    std::map<std::string, std::vector<TrainedRun>> fresh;
-    std::vector<Job> jobs;
+    std::map<std::string, Job> missing;
     for (const Condition& condition : conditions) {
-        const std::string key = key_of(context, condition);
-        if (kept().conditions.count(key) > 0 || fresh.count(key) > 0) {
-            continue;
+        std::uint64_t seed = context.seed;
+        for (const std::string& name : run_names(context, condition)) {
+            if (kept().runs.count(key_of(context, name)) == 0) {
+                missing.emplace(name, Job{&condition, seed, name, {}});
+            }
+            ++seed;
         }
-        std::vector<TrainedRun>& runs = fresh[key];
-        runs.resize(sizes.seeds);
-        for (std::size_t s = 0; s < sizes.seeds; ++s) {
-            jobs.push_back({&condition, s, &runs[s]});
-        }
+    }
+    std::vector<Job*> jobs;
+    for (auto& [name, job] : missing) {
+        jobs.push_back(&job);
     }
     // The longest first: those with the most blocks.
     std::stable_sort(jobs.begin(), jobs.end(),
-                     [](const Job& a, const Job& b) { return a.condition->layers > b.condition->layers; });
+                     [](const Job* a, const Job* b) { return a->condition->layers > b->condition->layers; });
     std::mutex progress;
     std::size_t done = 0;
     parallel_slots(jobs.size(), jobs.size(), [&](std::size_t slot, std::size_t, std::size_t) {
-        const Job& job = jobs[slot];
-        const std::uint64_t seed = context.seed + job.seed;
-        const std::string name = run_name(*job.condition, seed);
-        const std::optional<std::string> stored = context.shelf.find ? context.shelf.find(name) : std::nullopt;
-        *job.into = stored ? run_of_text(*stored, name) : train_one(*job.condition, sizes, seed, corpus, context.stop);
+        Job& job = *jobs[slot];
+        const std::optional<std::string> stored = context.shelf.find ? context.shelf.find(job.name) : std::nullopt;
+        job.run =
+            stored ? run_of_text(*stored, job.name) : train_one(*job.condition, sizes, job.seed, corpus, context.stop);
         if (!stored && context.shelf.keep) {
-            context.shelf.keep(name, text_of_run(*job.into));
+            context.shelf.keep(job.name, text_of_run(job.run));
         }
         const std::lock_guard<std::mutex> one_at_a_time(progress);
         ++done;
         context.at(0.95 * static_cast<double>(done) / static_cast<double>(jobs.size()));
     });
-    kept().conditions.merge(fresh);
+    for (Job* const job : jobs) {
+        kept().runs.emplace(key_of(context, job->name), std::move(job->run));
+    }
 }
 
-const std::vector<TrainedRun>& trained(const Context& context, const Condition& condition) {
+std::vector<TrainedRun> trained(const Context& context, const Condition& condition) {
     train_all(context, {condition});
     const std::lock_guard<std::mutex> lock(kept().mutex);
-    return kept().conditions.at(key_of(context, condition));
+    std::vector<TrainedRun> runs;
+    for (const std::string& name : run_names(context, condition)) {
+        runs.push_back(kept().runs.at(key_of(context, name)));
+    }
+    return runs;
 }
 
 }  // namespace flyball::claims

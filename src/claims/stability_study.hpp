@@ -23,6 +23,7 @@ struct Condition {
     double dropout = 0;
     double rate = 1;         // times the usual learning rate
     std::size_t layers = 0;  // 0: as many as all others have
+    std::size_t seeds = 5;   // at most: fewer for what no verdict rests on
 
     std::string name() const;  // for files
 };
@@ -55,7 +56,7 @@ struct TrainedRun {
 };
 
 // The runs of a condition, by seed. Those that are not there yet are made; claims that call this run alone.
-const std::vector<TrainedRun>& trained(const Context& context, const Condition& condition);
+std::vector<TrainedRun> trained(const Context& context, const Condition& condition);
 // The same for several at once, which uses all threads better; to be followed by trained().
 void train_all(const Context& context, const std::vector<Condition>& conditions);
 

@@ -130,6 +130,9 @@ Regularised regularised(const Context& context, const RunQuantity& quantity) {
     for (const std::string& scheme : compared_schemes()) {
         result.all.insert(result.all.end(), {with_step(scheme, 1), with_decay(scheme, 0), with_dropout(scheme)});
     }
+    for (std::size_t i = 0; i < result.all.size(); ++i) {
+        result.all[i].seeds = i % 3 == 0 ? result.all[i].seeds : 2;
+    }
     train_all(context, result.all);
     for (std::size_t i = 0; i < result.all.size(); i += 3) {
         result.seen += fmt::format("{}{} {:.3f}, {:.3f}, {:.3f}", i == 0 ? "" : "; ", result.all[i].scheme,
@@ -146,7 +149,7 @@ Measurement gaps(const Context& context) {
         context,
         paired(over_seeds(context, with_step("peri-ln", 1), gap), over_seeds(context, with_step("pre-ln", 1), gap)),
         "the gap, validation loss less training loss, Peri-LN less Pre-LN");
-    result.note += "; gaps as usual, without weight decay, with dropout 0.1: " + all.seen;
+    result.note += "; gaps as usual, without weight decay, with dropout 0.1 (two seeds): " + all.seen;
     return result;
 }
 
@@ -171,7 +174,7 @@ Measurement replacements(const Context& context) {
                                paired(over_seeds(context, with_step("peri-ln", 1), replaced_rise),
                                       over_seeds(context, with_step("pre-ln", 1), replaced_rise)),
                                "the rise of the loss when 10 % of the tokens are replaced, Peri-LN less Pre-LN");
-    result.note += "; rises as usual, without weight decay, with dropout 0.1: " + all.seen;
+    result.note += "; rises as usual, without weight decay, with dropout 0.1 (two seeds): " + all.seen;
     result.pictures.push_back({"stability-replaced", std::move(figure)});
     return result;
 }
@@ -187,19 +190,25 @@ std::vector<Claim> stability_trained_decay_claims() {
     return {
         by_itself({"stability-trained-exponential",
                    "With weight decay Pre-LN's trained stream grows exponentially with depth.", "Pre-LN: growth",
-                   Verdict::undecided, "", exponential}),
+                   Verdict::fails,
+                   "It grows like a root to linearly after the first block, with any of the three weight decays",
+                   exponential}),
         compared("stability-trained-decay",
                  "Weight decay of 0.5 makes Pre-LN's trained stream grow less than none does.", "Pre-LN: growth",
-                 Verdict::undecided, "", with_decay("pre-ln", 0.5), with_decay("pre-ln", 0), stream_growth,
-                 "log(sigma_L/sigma_0)"),
+                 Verdict::holds, "By two per cent in these short runs", with_decay("pre-ln", 0.5),
+                 with_decay("pre-ln", 0), stream_growth, "log(sigma_L/sigma_0)"),
         by_itself({"stability-trained-w-out-norms",
                    "While training the norm of W_out moves less from its start under Peri-LN than under Pre-LN.",
-                   "Peri-LN: training", Verdict::undecided, "", norms_of_w_out}),
+                   "Peri-LN: training", Verdict::holds,
+                   "Adam moves both by the same steps, and those of Peri-LN start larger", norms_of_w_out}),
         by_itself({"stability-trained-gap",
                    "The gap between new and known text is smaller under Peri-LN than under Pre-LN.",
-                   "Peri-LN: training", Verdict::undecided, "", gaps}),
+                   "Peri-LN: training", Verdict::undecided,
+                   "Both gaps are a few hundredths of a nat after one or two passes over the text", gaps}),
         by_itself({"stability-trained-replaced", "Replaced tokens cost Peri-LN less than Pre-LN.", "Peri-LN: training",
-                   Verdict::undecided, "", replacements}),
+                   Verdict::holds,
+                   "With the small embedding, where Peri-LN uses its context less: its loss is higher to begin with",
+                   replacements}),
     };
 }
 

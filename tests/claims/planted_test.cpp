@@ -38,6 +38,12 @@ double other_sign(double stated, const Place&) {
 double twice(double stated, const Place&) {
     return 2 * stated;
 }
+double lower_by_ten(double stated, const Place&) {
+    return stated - 10;
+}
+double higher_by_ten(double stated, const Place&) {
+    return stated + 10;
+}
 double one(double, const Place&) {
     return 1;
 }
@@ -312,6 +318,37 @@ const std::vector<Planted>& table() {
         {"stability-w-out-post", "bound", "2 % sharper", two_per_cent_less},
         {"stability-w-out-output", "bound", "2 % weaker", two_per_cent},
         {"stability-w-out-output", "bound", "2 % sharper", two_per_cent_less},
+        {"stability-trained-step-moments", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-growth-pre", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-growth-peri", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-rate-pre", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-rate-peri", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-tuned-pre", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-tuned-peri", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-loss-pre", "difference", "higher by ten", higher_by_ten},
+        {"stability-trained-step-loss-peri", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-loss-pre-rms-1", "difference", "higher by ten", higher_by_ten},
+        {"stability-trained-step-loss-peri-rms-1", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-step-control", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-embedding", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-post-removal", "difference", "higher by ten", higher_by_ten},
+        {"stability-trained-curse-of-depth", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-loss-peri", "difference", "higher by ten", higher_by_ten},
+        {"stability-trained-loss-peri-rms-1", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-turn-and-cost", "difference", "higher by ten", higher_by_ten},
+        {"stability-trained-post-flows", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-decay", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-w-out-norms", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-gap", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-replaced", "difference", "lower by ten", lower_by_ten},
+        {"stability-trained-peri-bound", "factor of the bound", "2 % weaker", two_per_cent},
+        {"stability-trained-peri-bound", "factor of the bound", "2 % sharper", two_per_cent_less},
+        {"stability-trained-schemes", "share of pairs", "half of them", [](double, const Place&) { return 0.5; }},
+        {"stability-trained-rotation", "angle", "four fifths of it", [](double s, const Place&) { return 0.8 * s; }},
+        {"stability-trained-gradient-pre", "ratio to the prediction", "twice", twice},
+        {"stability-trained-pre-explodes", "log spread of the deepest over that of the shallowest", "the same", one},
+        {"stability-trained-exponential", "second half over first half", "a sixth",
+         [](double, const Place&) { return 1.0 / 6; }},
     };
     return rows;
 }
