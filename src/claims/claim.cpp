@@ -14,8 +14,8 @@ namespace flyball::claims {
 
 namespace {
 
-constexpr Verdict verdicts[] = {Verdict::holds, Verdict::holds_corrected, Verdict::fails, Verdict::not_tested,
-                                Verdict::skipped};
+constexpr Verdict verdicts[] = {Verdict::holds,     Verdict::holds_corrected, Verdict::fails,
+                                Verdict::undecided, Verdict::not_tested,      Verdict::skipped};
 
 }  // namespace
 
@@ -27,6 +27,8 @@ const char* name(Verdict verdict) {
             return "holds-corrected";
         case Verdict::fails:
             return "fails";
+        case Verdict::undecided:
+            return "undecided";
         case Verdict::not_tested:
             return "not-tested";
         case Verdict::skipped:
@@ -42,7 +44,7 @@ Verdict verdict_from_name(std::string_view text) {
         }
     }
     throw Error(ErrorKind::input, "claims.verdict", flyball::quoted(text),
-                "holds, holds-corrected, fails, not-tested or skipped");
+                "holds, holds-corrected, fails, undecided, not-tested or skipped");
 }
 
 Verdict verdict_of(bool as_stated) {

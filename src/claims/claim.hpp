@@ -8,6 +8,7 @@
 //     holds             the measurement agrees with the claim as stated
 //     holds-corrected   it does not, and agrees with the corrected statement that the claim's note gives
 //     fails             neither
+//     undecided         runs of different seeds differ by more than what is to be seen; the figures are given
 //     not-tested        there is no experiment, and the note says why
 //     skipped           the experiment needs something that is not here; the note says what and how to get it
 //
@@ -22,6 +23,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -31,7 +33,7 @@
 
 namespace flyball::claims {
 
-enum class Verdict { holds, holds_corrected, fails, not_tested, skipped };
+enum class Verdict { holds, holds_corrected, fails, undecided, not_tested, skipped };
 const char* name(Verdict verdict);
 Verdict verdict_from_name(std::string_view name);  // Error(input) for anything else
 
@@ -67,6 +69,12 @@ struct Subject {
     std::string text;
 };
 
+// Where results that several claims share, and that take long to compute, are kept for a run that is taken up again.
+struct Shelf {
+    std::function<std::optional<std::string>(const std::string& name)> find = {};
+    std::function<void(const std::string& name, const std::string& text)> keep = {};  // by several threads at a time
+};
+
 struct Context {
     bool quick = false;
     std::uint64_t seed = 1;
@@ -75,6 +83,7 @@ struct Context {
     // For tests: what is predicted instead of `stated` for a quantity at a place (sizes, times, a token's state).
     std::function<double(std::string_view quantity, double stated, const std::vector<double>& place)> replaced = {};
     Subject subject = {};
+    Shelf shelf = {};
 
     // What the source states for a quantity. The prediction's name and place are for whoever replaces it.
     double predict(std::string_view quantity, double stated, const std::vector<double>& place = {}) const;

@@ -7,13 +7,14 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/limits.hpp"
+#include "claims/stability.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 
 namespace flyball::claims {
 
 const std::vector<Group>& groups() {
-    static const std::vector<Group> all = {dynamics_group(), limits_group()};
+    static const std::vector<Group> all = {dynamics_group(), limits_group(), stability_group()};
     return all;
 }
 

@@ -10,6 +10,11 @@
 
 namespace flyball::claims {
 
+bool as_recorded(const Claim& claim, Verdict verdict) {
+    return verdict == claim.expected || claim.is_elsewhere || verdict == Verdict::skipped ||
+           verdict == Verdict::undecided;
+}
+
 std::string Judged::note() const {
     return claim.note.empty() || measurement.note.empty() ? claim.note + measurement.note
                                                           : claim.note + "; " + measurement.note;
@@ -34,11 +39,9 @@ Measurement measured(const Claim& claim, const Context& context) {
 }
 
 std::string counted(const std::vector<Verdict>& verdicts) {
-    constexpr std::pair<Verdict, const char*> words[] = {{Verdict::holds, "hold"},
-                                                         {Verdict::holds_corrected, "hold corrected"},
-                                                         {Verdict::fails, "fail"},
-                                                         {Verdict::not_tested, "not tested"},
-                                                         {Verdict::skipped, "skipped"}};
+    constexpr std::pair<Verdict, const char*> words[] = {
+        {Verdict::holds, "hold"},          {Verdict::holds_corrected, "hold corrected"}, {Verdict::fails, "fail"},
+        {Verdict::undecided, "undecided"}, {Verdict::not_tested, "not tested"},          {Verdict::skipped, "skipped"}};
     std::string parts;
     for (const auto& [verdict, word] : words) {
         if (const auto found = std::count(verdicts.begin(), verdicts.end(), verdict); found > 0) {
@@ -74,7 +77,8 @@ std::vector<std::optional<Judged>> judge_all(const std::vector<Claim>& claims, c
         }
         if (!results[i]) {
             try {
-                results[i] = judge(claims[i], {judging.quick, judging.seed, judging.stop, show, {}, judging.subject});
+                results[i] = judge(
+                    claims[i], {judging.quick, judging.seed, judging.stop, show, {}, judging.subject, judging.shelf});
             } catch (const Interrupted&) {
                 return;
             }

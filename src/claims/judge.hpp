@@ -12,6 +12,10 @@
 
 namespace flyball::claims {
 
+// A claim that was skipped or is left undecided, or was tried on another model than the record is about, says nothing
+// against its record.
+bool as_recorded(const Claim& claim, Verdict verdict);
+
 struct Judged {
     Claim claim;
     Measurement measurement;
@@ -19,10 +23,7 @@ struct Judged {
     double seconds = 0;
 
     std::string note() const;  // the ledger's and the experiment's
-    // A claim that was skipped, or tried on another model than the record is about, says nothing against its record.
-    bool as_recorded() const {
-        return measurement.verdict == claim.expected || claim.is_elsewhere || measurement.verdict == Verdict::skipped;
-    }
+    bool as_recorded() const { return claims::as_recorded(claim, measurement.verdict); }
 };
 
 // Runs the experiment. Without one the claim is not tested; when something that it needs is not there, it is skipped.
@@ -40,6 +41,7 @@ struct Judging {
     std::function<std::optional<Judged>(const Claim&)> stored = {};  // by an earlier run; then it is not run again
     std::function<void(Judged&)> finished = {};  // as soon as a claim is judged, but not of those that were skipped
     Subject subject = {};
+    Shelf shelf = {};
 };
 
 // In the order of `claims`; nothing where the run was stopped before. Claims share the threads, the longest are begun

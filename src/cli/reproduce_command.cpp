@@ -34,8 +34,8 @@ $ ./flyball reproduce --only dynamics-table-peri-ln    # everything about one cl
 ```
 
 A prediction is a formula typed from the paper, the measurement shares no code with it, and the verdict comes from
-comparing the two: `holds`, `holds-corrected` (not as stated, but as the remark says), `fails`. A claim that is
-`not-tested` has no experiment, and the remark says why. A run may also say `skipped`: the experiment needs a checkpoint
+comparing the two: `holds`, `holds-corrected` (not as stated, but as the remark says), `fails`, or `undecided` where
+training runs of different seeds differ by more than what was to be seen. A claim that is `not-tested` has no experiment, and the remark says why. A run may also say `skipped`: the experiment needs a checkpoint
 or a file that is not on this machine, and the note says which and how to get it. The program exits with 1 when a claim
 was run and its verdict is not the one recorded here.
 
@@ -107,6 +107,7 @@ std::vector<std::optional<Judged>> run_all(const ReproduceFlags& flags, const st
     judging.advanced = [&](std::uint64_t ticks) { progress.advance(ticks); };
     if (folder != nullptr) {
         judging.finished = [&](Judged& result) { folder->store(result); };
+        judging.shelf = folder->shelf(flags.folder.resume);
         if (flags.folder.resume) {
             judging.stored = [&](const claims::Claim& claim) { return folder->load(claim); };
         }
@@ -191,7 +192,8 @@ Command reproduce_command() {
         "  flyball reproduce --only dynamics-table-peri-ln\n"
         "  flyball reproduce dynamics --out claims\n"
         "  flyball reproduce limits --model openai-community/gpt2 --text book.txt\n\n"
-        "exit code: 0 when every verdict is the recorded one or the claim was skipped, 1 when one is not";
+        "exit code: 0 when every verdict is the recorded one, or the claim was skipped or is undecided; 1 when one is "
+        "not";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<ReproduceFlags>();
         std::string papers;

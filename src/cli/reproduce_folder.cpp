@@ -34,8 +34,7 @@ bool ReproduceFolder::stored_verdicts_are_recorded(const std::vector<Claim>& led
     }
     return std::all_of(ledger.begin(), ledger.end(), [&](const Claim& claim) {
         return verdicts.count(claim.id) == 1 &&
-               (claim.is_elsewhere || verdicts[claim.id] == claims::name(claim.expected) ||
-                verdicts[claim.id] == claims::name(claims::Verdict::skipped));
+               claims::as_recorded(claim, claims::verdict_from_name(verdicts[claim.id]));
     });
 }
 
@@ -77,6 +76,28 @@ void ReproduceFolder::store(Judged& result) const {
     document["pictures"] = result.pictures;
     document["seconds"] = result.seconds;
     record::write_sealed_json(stored(result.claim), seal(result.claim), document);
+}
+
+claims::Shelf ReproduceFolder::shelf(bool resumes) const {
+    claims::Shelf shelf;
+    shelf.keep = [this](const std::string& name, const std::string& text) {
+        record::write_sealed_json(folder_.work(name + ".json"), folder_.seal("shared " + name), {{"text", text}});
+    };
+    if (resumes) {
+        shelf.find = [this](const std::string& name) -> std::optional<std::string> {
+            const std::filesystem::path file = folder_.work(name + ".json");
+            std::error_code ignored;
+            if (!std::filesystem::exists(file, ignored)) {
+                return std::nullopt;
+            }
+            const Json document = record::read_sealed_json(file, folder_.seal("shared " + name));
+            if (!document.contains("text") || !document.at("text").is_string()) {
+                record::refuse(file, "no text", "what was kept");
+            }
+            return document.at("text").get<std::string>();
+        };
+    }
+    return shelf;
 }
 
 void ReproduceFolder::write(const std::vector<Judged>& results, std::uint64_t seed) {

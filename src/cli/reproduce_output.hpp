@@ -31,6 +31,9 @@ class ReproduceFolder {
     // Figures first, then the result, so that what is stored is complete.
     void store(claims::Judged& result) const;
 
+    // For what claims share; find() finds nothing unless the run is taken up.
+    claims::Shelf shelf(bool resumes) const;
+
     void write(const std::vector<claims::Judged>& results, std::uint64_t seed);
 
     // Taken up, and nothing was left to do.

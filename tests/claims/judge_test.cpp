@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -165,6 +166,32 @@ TEST(Judge, AClaimWithoutAnExperimentIsNotTestedAndSaysWhy) {
     EXPECT_TRUE(row["measured"].is_null());
     EXPECT_EQ(row["note"], "a statement about all n, which no run decides");
     EXPECT_EQ(summary(std::vector<Judged>{result}), "1 claim: 1 not tested; all as recorded");
+}
+
+TEST(Judge, AClaimThatIsLeftUndecidedSaysNothingAgainstItsRecord) {
+    const std::vector<Judged> results = run({claim("limits-one", "Theorem 2", Verdict::holds, Verdict::undecided),
+                                             claim("limits-two", "Theorem 2", Verdict::fails, Verdict::undecided),
+                                             claim("limits-six", "Theorem 2", Verdict::undecided, Verdict::undecided)});
+    EXPECT_EQ(summary(results), "3 claims: 3 undecided; all as recorded");
+    EXPECT_EQ(results_json(results)["claims"][0]["verdict"], "undecided");
+    EXPECT_EQ(results_json(results)["claims"][0]["measured"], 2.5);
+    // But one that comes out although it is recorded as undecided is news.
+    const std::vector<Judged> decided = run({claim("limits-one", "Theorem 2", Verdict::undecided, Verdict::holds)});
+    EXPECT_FALSE(decided[0].as_recorded());
+}
+
+TEST(Judge, GivesExperimentsTheShelfOfTheRun) {
+    std::map<std::string, std::string> kept = {{"older", "work"}};
+    Claim one = claim("limits-one", "Theorem 2");
+    one.experiment = [](const Context& context) {
+        context.shelf.keep("newer", context.shelf.find("older").value() + "s");
+        return Measurement{1.0, 1.0, 0.1, Verdict::holds, ""};
+    };
+    Judging judging;
+    judging.shelf.find = [&](const std::string& name) -> std::optional<std::string> { return kept.at(name); };
+    judging.shelf.keep = [&](const std::string& name, const std::string& text) { kept[name] = text; };
+    judge_all({one}, judging);
+    EXPECT_EQ(kept["newer"], "works");
 }
 
 TEST(Judge, AClaimThatNeedsWhatIsNotThereIsSkippedWithoutBeingRun) {

@@ -123,8 +123,8 @@ TEST(Verdicts, FollowFromWhatAgrees) {
     EXPECT_EQ(verdict_of(true, true), Verdict::holds);
     EXPECT_EQ(verdict_of(false, true), Verdict::holds_corrected);
     EXPECT_EQ(verdict_of(false, false), Verdict::fails);
-    for (const Verdict verdict :
-         {Verdict::holds, Verdict::holds_corrected, Verdict::fails, Verdict::not_tested, Verdict::skipped}) {
+    for (const Verdict verdict : {Verdict::holds, Verdict::holds_corrected, Verdict::fails, Verdict::undecided,
+                                  Verdict::not_tested, Verdict::skipped}) {
         EXPECT_EQ(verdict_from_name(name(verdict)), verdict);
     }
     EXPECT_THROW(verdict_from_name("maybe"), Error);

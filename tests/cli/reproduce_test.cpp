@@ -219,7 +219,7 @@ TEST(Reproduce, WrongInputOfEveryKindExitsTwoWithOneSentence) {
 
 // What a claim shows has to bear out what it says: how far the measured number may be from the predicted one, where
 // both are numbers and the tolerance is one too, a share ("0.002 of it") or a factor
-// ("a factor 1.5").
+// ("a factor 1.5"), or says that it is below ("below it, by ..").
 bool shown_agree(const Json& claim) {
     if (!claim.at("predicted").is_number() || !claim.at("measured").is_number()) {
         return true;
@@ -230,6 +230,9 @@ bool shown_agree(const Json& claim) {
         return off <= claim["tolerance"].get<double>();
     }
     const std::string tolerance = claim["tolerance"].get<std::string>();
+    if (tolerance.rfind("below it", 0) == 0) {
+        return claim["measured"].get<double>() < predicted;
+    }
     const std::string factor = "a factor ";
     if (tolerance.rfind(factor, 0) == 0) {
         const double most = std::stod(tolerance.substr(factor.size()));
@@ -241,13 +244,15 @@ bool shown_agree(const Json& claim) {
     return !relative || off <= std::stod(tolerance) * std::fabs(predicted);
 }
 
+class QuickLedger : public testing::TestWithParam<std::string> {};
+
 // Sanitizers slow the ledger down by an order of magnitude; its parts run under them in tests/claims.
-TEST(Reproduce, TheQuickLedgerComesOutAsRecorded) {
+TEST_P(QuickLedger, ComesOutAsRecorded) {
     if (sanitized) {
         GTEST_SKIP() << "release build only";
     }
     const ReproduceFolder folder;
-    const Outcome outcome = run_program("reproduce --quick --out '" + folder.path() + "'");
+    const Outcome outcome = run_program("reproduce " + GetParam() + " --quick --out '" + folder.path() + "'");
     EXPECT_EQ(outcome.exit, 0) << outcome.err << outcome.out;
     EXPECT_NE(outcome.out.find("; all as recorded"), std::string::npos) << outcome.out;
     std::size_t numbers = 0;
@@ -255,12 +260,25 @@ TEST(Reproduce, TheQuickLedgerComesOutAsRecorded) {
     const Json document = parse_json(read_text_file(folder / "claims.json", 1 << 20), "claims.json");
     for (const Json& claim : document["claims"]) {
         numbers += claim["measured"].is_number() ? 1 : 0;
-        EXPECT_EQ(shown_agree(claim), claim["verdict"] != "fails") << claim.dump(1);
+        if (claim["verdict"] != "undecided") {
+            EXPECT_EQ(shown_agree(claim), claim["verdict"] != "fails") << claim.dump(1);
+        }
         // Intervals come from draws that differ.
         EXPECT_FALSE(std::regex_search(claim["note"].get<std::string>(), nothing)) << claim.dump(1);
     }
-    EXPECT_GT(numbers, 40U) << "claims that show numbers";
+    EXPECT_GT(numbers, 4U) << "claims that show numbers";
 }
+
+std::vector<std::string> papers() {
+    std::vector<std::string> names;
+    for (const claims::Group& group : claims::groups()) {
+        names.push_back(group.name);
+    }
+    return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Reproduce, QuickLedger, testing::ValuesIn(papers()),
+                         [](const testing::TestParamInfo<std::string>& info) { return info.param; });
 
 }  // namespace
 }  // namespace flyball::cli::test

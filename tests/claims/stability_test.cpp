@@ -1,0 +1,184 @@
+// What the stability ledger is made of: typed formulas beside numbers from numpy, differences between seeds, and runs
+// that are kept.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "claims/stability_models.hpp"
+#include "claims/stability_trained.hpp"
+#include "core/error.hpp"
+#include "sanitized.hpp"
+
+namespace flyball::claims {
+namespace {
+
+const Table two_by_three{2, 3, {1, 2, 0.5, -1, 0.3, 2.0}};
+const Table four_by_three{4, 3, {2, 0, 1, 0, 1, 1, 1, -1, 0.5, 0.2, 0.1, 0}};
+
+TEST(StabilityFormulas, AgreeWithNumpy) {
+    EXPECT_NEAR(operator_norm(two_by_three), 2.403187432976642, 1e-12);
+    EXPECT_NEAR(operator_norm(four_by_three), 2.56651224633205, 1e-12);
+    EXPECT_EQ(operator_norm({2, 2, {0, 0, 0, 0}}), 0);
+    EXPECT_NEAR(ln_divisor(std::vector<double>{1, 4, -2, 5}, 0.01), 2.7404379212089442, 1e-12);
+    const std::vector<double> gamma = {1, -2.5, 0.5, 1.2};
+    const std::vector<double> b = {0.3, 0, -0.4, 0};
+    EXPECT_NEAR(lemma_1_radius(gamma, b), 5.5, 1e-12);
+    EXPECT_NEAR(lemma_1_form(std::vector<double>{1, 2, 3, 4}, gamma, b), 58.48111111111111, 1e-9);
+    const Table output{2, 2, {1, 0.5, 0.2, 2}};
+    const std::vector<Table> heads = {{1, 2, {1, 3}}, {1, 2, {2, -1}}};
+    const std::vector<double> value_bias = {0.3, -0.4};
+    const std::vector<double> output_bias = {0.6, 0.8};
+    EXPECT_NEAR(attention_bound(output, heads, value_bias, output_bias, 1.5), 14.362263763262108, 1e-9);
+    EXPECT_NEAR(attention_bound_joint(output, {2, 2, {1, 3, 2, -1}}, value_bias, output_bias, 1.5), 12.200824776855905,
+                1e-9);
+    EXPECT_NEAR(ffn_bound(two_by_three, value_bias, four_by_three, output_bias, 1.5), 11.534971088614778, 1e-9);
+    EXPECT_NEAR(start_rms(0.3, 0.5, std::vector<double>{1, 2}), 1.1575836902790226, 1e-12);
+    EXPECT_NEAR(peri_ln_bound(0.5, 0.1, std::vector<double>{2, 3, 4}), 1.4, 1e-12);
+    EXPECT_NEAR(rotation(0.5, 2, 1), std::acos(-1.0) / 4, 1e-12);
+}
+
+TEST(StabilityFormulas, PlacementsAreDampedAsTheTableSays) {
+    const BlockNumbers block{0.5, 3, 2, 1.5, 4, 0.5};  // Dt, L_F, gains, divisors
+    EXPECT_DOUBLE_EQ(jacobian_bound(Placement::pre, block), 1.75);
+    EXPECT_DOUBLE_EQ(jacobian_bound(Placement::peri, block), 3.25);
+    EXPECT_DOUBLE_EQ(jacobian_bound(Placement::post, block), 7.5);
+    EXPECT_DOUBLE_EQ(jacobian_bound(Placement::output, block), 5.5);
+    EXPECT_DOUBLE_EQ(w_out_bound(Placement::pre, block, 7, 2), 7);
+    EXPECT_DOUBLE_EQ(w_out_bound(Placement::peri, block, 7, 2), 21);
+    EXPECT_DOUBLE_EQ(w_out_bound(Placement::post, block, 7, 2), 21);
+    EXPECT_DOUBLE_EQ(w_out_bound(Placement::output, block, 7, 2), 21);
+}
+
+// The gradient that a Pass gives, against differences of its readout.
+TEST(StabilityModels, TheJacobianIsThatOfTheReadout) {
+    SmallSizes sizes;
+    sizes.tokens = 2;
+    model::Model<double> model = blank_model("x + dt*norm(f(norm(x)))", sizes);
+    draw(model, 4, {});
+    const std::vector<double> x0 = normal_rows(sizes.tokens, sizes.dim, 1, 4);
+    const Table jacobian = jacobian_of(model, x0);
+    constexpr double step = 1e-5;
+    for (std::size_t j = 0; j < x0.size(); j += 3) {
+        std::vector<double> above = x0;
+        std::vector<double> under = x0;
+        above[j] += step;
+        under[j] -= step;
+        const Flow high = flow_of(model, above);
+        const Flow low = flow_of(model, under);
+        for (std::size_t i = 0; i < x0.size(); ++i) {
+            EXPECT_NEAR(jacobian.at(i, j), (high.readout[i] - low.readout[i]) / (2 * step), 1e-7) << i << " " << j;
+        }
+    }
+}
+
+// A model with a readout has places for its norm in every block, which are no norms of the block.
+TEST(StabilityModels, NormsOfABlockAreThoseItEvaluates) {
+    const model::Model<double> peri = blank_model("x + dt*norm(f(norm(x))) | norm(x)", {});
+    EXPECT_EQ(norms_of(peri, 0).size(), 4U);
+    const model::Model<double> pre = blank_model("x + dt*f(norm(x)) | norm(x)", {});
+    ASSERT_EQ(norms_of(pre, 0).size(), 2U);
+    EXPECT_NE(norms_of(pre, 0)[1].gain, norms_of(pre, 0)[0].gain);
+}
+
+TEST(PairedDifferences, CountWithOneSignAndManyStandardErrors) {
+    const Paired clear = paired({-1, -1.1, -0.9});
+    EXPECT_NEAR(clear.mean, -1, 1e-12);
+    EXPECT_NEAR(clear.error, 0.1 / std::sqrt(3.0), 1e-12);
+    EXPECT_EQ(clear.side, -1);
+    EXPECT_EQ(paired({1, 1.1, 0.9}).side, 1);
+    EXPECT_EQ(paired({1, 2, 3}).side, 0) << "3.5 standard errors";
+    // The standard error of these five is 0.316 times the step between them.
+    EXPECT_EQ(paired({1, 2, 3, 2, 2}).side, 1) << "6.3 standard errors";
+    EXPECT_EQ(paired({0.4, 1.4, 2.4, 1.4, 1.4}).side, 0) << "4.4 standard errors";
+    EXPECT_EQ(paired({0.5, 1.5, 2.5, 1.5, 1.5}).side, 1) << "4.7 standard errors";
+    EXPECT_EQ(paired({-0.001, 1, 1, 1, 1}).side, 0) << "one seed says the opposite";
+    EXPECT_EQ(paired({1, 1, std::nan("")}).side, 0);
+    EXPECT_EQ(needed_errors(3), 9.9);
+    EXPECT_EQ(needed_errors(5), 4.6);
+    EXPECT_EQ(paired({3, 2, 5}, {1, 1, 1}).differences, (std::vector<double>{2, 1, 4}));
+}
+
+TEST(PairedDifferences, GiveVerdicts) {
+    Context context;
+    context.quick = true;
+    EXPECT_EQ(below(context, paired({-1, -1.1, -0.9}), "x").verdict, Verdict::holds);
+    EXPECT_EQ(below(context, paired({1, 1.1, 0.9}), "x").verdict, Verdict::fails);
+    EXPECT_EQ(below(context, paired({-1, 1.1, -0.9}), "x").verdict, Verdict::undecided);
+    context.replaced = [](std::string_view, double, const std::vector<double>&) { return -2.0; };
+    EXPECT_EQ(below(context, paired({-1, -1.1, -0.9}), "x").verdict, Verdict::fails) << "not below -2";
+}
+
+TEST(Conditions, HaveNamesThatDifferAndCanBeFiles) {
+    Condition other = with_step("peri-ln", 0.1);
+    other.rate = 30;
+    Condition decayed = with_step("peri-ln", 0.1);
+    decayed.weight_decay = 0;
+    const std::vector<std::string> names = {with_step("peri-ln", 0.1).name(), with_rms_1("peri-ln", 0.1).name(),
+                                            with_small_gains().name(), other.name(), decayed.name()};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        EXPECT_EQ(names[i].find_first_of("/=, "), std::string::npos) << names[i];
+        for (std::size_t j = 0; j < i; ++j) {
+            EXPECT_NE(names[i], names[j]);
+        }
+    }
+}
+
+TEST(Study, KeepsItsRunsAndFindsThemAgain) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: models are trained";
+    }
+    std::map<std::string, std::string> shelf;
+    std::mutex mutex;
+    Context context;
+    context.quick = true;
+    context.seed = 101;
+    context.shelf.keep = [&](const std::string& name, const std::string& text) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        shelf[name] = text;
+    };
+    const Condition condition = with_step("ln-scaling", 1);
+    const std::vector<TrainedRun> first = trained(context, condition);
+    ASSERT_EQ(shelf.size(), 3U);
+    ASSERT_EQ(first.size(), 3U);
+    EXPECT_LT(first[0].validation.front(), 3.2) << "it has learned something";
+    EXPECT_NE(first[0].validation, first[1].validation);
+    EXPECT_EQ(first[0].removed.size(), 4U);
+    EXPECT_EQ(first[0].rms.size(), 5U);
+    EXPECT_EQ(first[0].sub_turned.size(), 8U);
+    EXPECT_EQ(first[0].gradient_norms.size(), 100U);
+    // As if these were the runs of other seeds: nothing is trained, and every number is as it was.
+    Context again = context;
+    again.seed = 201;
+    again.shelf.keep = [](const std::string& name, const std::string&) { FAIL() << name << " was trained again"; };
+    again.shelf.find = [&](const std::string& name) -> std::optional<std::string> {
+        std::string earlier = name;
+        earlier.replace(earlier.rfind("-2"), 2, "-1");
+        return shelf.at(earlier);
+    };
+    const std::vector<TrainedRun> second = trained(again, condition);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(second[i].validation, first[i].validation);
+        EXPECT_EQ(second[i].removed, first[i].removed);
+        EXPECT_EQ(second[i].gradient_norms, first[i].gradient_norms);
+        EXPECT_EQ(second[i].sub_turned, first[i].sub_turned);
+        EXPECT_EQ(second[i].replaced, first[i].replaced);
+        EXPECT_EQ(second[i].angle_predicted, first[i].angle_predicted);
+    }
+    again.seed = 301;
+    again.shelf.find = [](const std::string&) -> std::optional<std::string> { return "{}"; };
+    EXPECT_THROW(trained(again, condition), Error) << "what was kept is not a run";
+}
+
+TEST(Study, StopsWhenAsked) {
+    std::atomic<bool> stop{true};
+    Context context;
+    context.quick = true;
+    context.seed = 401;
+    context.stop = &stop;
+    EXPECT_THROW(trained(context, with_step("pre-ln", 1)), Interrupted);
+}
+
+}  // namespace
+}  // namespace flyball::claims
