@@ -129,6 +129,7 @@ std::vector<Finding> residual_path(const scheme::Program& program, const Setting
     std::size_t first_without = 0;
     std::size_t rescaled = 0;
     std::size_t block = 0;
+    const std::vector<bool> carried = residual_blocks(program, settings);
     for (const scheme::Environment& env : environments(settings.depth, settings)) {
         ++block;
         PathWalk walk(program, env);
@@ -139,11 +140,11 @@ std::vector<Finding> residual_path(const scheme::Program& program, const Setting
             path = walk.run(scheme::SubLayer::feed_forward);
             is_rescaled = is_rescaled || path == Path::rescaled;
         }
-        if (path == Path::none) {
+        if (!carried[block - 1]) {
             first_without = without == 0 ? block : first_without;
             ++without;
         }
-        rescaled += is_rescaled ? 1 : 0;
+        rescaled += is_rescaled && carried[block - 1] ? 1 : 0;
     }
     std::vector<Finding> findings;
     if (without > 0) {

@@ -6,7 +6,8 @@
 //     f(norm(x))              none        only a sub-layer has seen it
 //
 // Read off the statements of each run (attention's, the feed-forward network's) block by block, with the conditions
-// and coefficients that the block has.
+// and coefficients that the block has. Whether there is a way at all is tried with sub-layers that are held fast
+// (trial.hpp): terms may cancel.
 #pragma once
 
 #include <vector>

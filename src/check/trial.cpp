@@ -1,6 +1,7 @@
 #include "check/trial.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -148,6 +149,34 @@ std::vector<double> trial(const scheme::Program& program, const Settings& settin
     const scheme::Code code = lower_readout(program, program.decide(last));
     step.readout(last, state, out, {learned_values(program, code, last, learned, moved), {}});
     return out;
+}
+
+std::vector<bool> residual_blocks(const scheme::Program& program, const Settings& settings) {
+    constexpr auto both = scheme::SubLayers::attention_and_ffn;
+    constexpr std::size_t size = trial_rows * trial_dim;
+    constexpr double unseen = 1e-12;
+    const std::vector<double> embedding = drawn(size, 1, 0);
+    const std::array<std::vector<double>, 2> given = {drawn(size, 1, 1), drawn(size, 1, 2)};
+    const auto call = [&](scheme::SubLayer sub_layer, const double*, double* out) {
+        const std::vector<double>& held = given[sub_layer == scheme::SubLayer::attention ? 0 : 1];
+        std::copy(held.begin(), held.end(), out);
+    };
+    scheme::RowStep<double> step(program, both, trial_rows, trial_dim);
+    std::vector<bool> carried;
+    for (const scheme::Environment& env : environments(settings.depth, settings)) {
+        const scheme::Code code = lower_block(program, both, program.decide(env));
+        std::array<std::vector<double>, 2> after;
+        for (std::size_t start = 0; start < after.size(); ++start) {
+            auto state = scheme::State<double>::start(program, trial_rows, trial_dim, embedding);
+            for (std::size_t s = 0; s < state.streams.size(); ++s) {
+                state.streams[s] = drawn(size, 1, 3 + 2 * s + start);
+            }
+            step.layer(env, state, call, {learned_values(program, code, env, LearnedAt::generic, std::nullopt), {}});
+            after[start] = state.streams[0];
+        }
+        carried.push_back(relative_difference(after[0], after[1]) > unseen);
+    }
+    return carried;
 }
 
 double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {

@@ -30,6 +30,9 @@ std::vector<double> trial(const scheme::Program& program, const Settings& settin
 // Largest difference over the largest number; infinite where one of them is not finite.
 double relative_difference(const std::vector<double>& a, const std::vector<double>& b);
 
+// By block: whether x after it depends on a stream before it when what the sub-layers give is held fast.
+std::vector<bool> residual_blocks(const scheme::Program& program, const Settings& settings);
+
 // The places of all blocks: t, depth, L, ... as a model has them.
 std::vector<scheme::Environment> environments(std::size_t depth, const Settings& settings);
 
