@@ -80,6 +80,7 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         {"x + dt*attn(norm(x)) | norm(x)", {"sub-layer-not-called"}},
         // A norm in the stream.
         {"norm(x) + dt*f(norm(x))", {"norm-in-stream"}},
+        {"attn: x + dt*f(norm(x)); ffn: norm(x) + dt*f(norm(x)) | norm(x)", {"norm-in-stream"}},
         {"w = norm(x); x = w + dt*f(w) | norm(x)", {"norm-in-stream"}},
         {"tanh(x) + dt*f(norm(x)) | norm(x)", {"norm-in-stream"}},
         {"x/2 + norm(x)/2 + dt*f(norm(x)) | norm(x)", {}},
