@@ -55,6 +55,17 @@ TEST(ConformanceCompare, TheBorderIsFourTimesTheEstimate) {
     EXPECT_EQ(reading_of(0).error, 0);
 }
 
+TEST(ConformanceCompare, WhatWasSavedIsRoundedToo) {
+    // Nothing is known to be wrong with what was computed; the saved numbers have three digits, u = 1/8.
+    const std::vector<double> base = {0, 0};
+    const Estimate computed = with_errors({8, 8}, 0);
+    const auto conforms = [&](double difference) {
+        return compare_rows(computed, {{8 + difference, 8 - difference}, 0, 0.125}, &base, 0, 2).conforms();
+    };
+    EXPECT_TRUE(conforms(3));  // u*8 = 1, four times that is the border
+    EXPECT_FALSE(conforms(6));
+}
+
 TEST(ConformanceCompare, EveryRowCounts) {
     std::vector<double> values(40, 1);
     const Estimate computed = with_errors(values, 1e-3);
