@@ -102,16 +102,18 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
 
 void check_tensor(const SafeTensors& tensors, const std::string& full, const ParameterSpec& spec,
                   const std::string& what) {
+    std::vector<std::size_t> shape = spec.shape;
+    shape.front() += spec.unused_rows;
     if (!tensors.contains(full)) {
         throw Error(ErrorKind::input, where, fmt::format("no tensor {} in {}", flyball::quoted(full), what),
-                    fmt::format("one of shape {}", shape_text(spec.shape)),
+                    fmt::format("one of shape {}", shape_text(shape)),
                     "config.json and the tensors do not belong together, or the checkpoint is incomplete");
     }
     const TensorInfo& info = tensors.info(full);
-    if (info.shape != spec.shape) {
+    if (info.shape != shape) {
         throw Error(ErrorKind::input, where,
                     fmt::format("the shape {} of tensor {} in {}", shape_text(info.shape), flyball::quoted(full), what),
-                    fmt::format("{} by config.json", shape_text(spec.shape)));
+                    fmt::format("{} by config.json", shape_text(shape)));
     }
     if (!is_floating(info.dtype)) {
         throw Error(ErrorKind::input, where,
@@ -239,6 +241,7 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
             model.converted_.push_back(from_file(model.architecture_, spec, std::move(values)));
             model.values_[i] = model.converted_.back().data();
         }
+        model.values_[i] += spec.unused_rows * (spec.elements() / spec.shape.front());
     }
     model.file_ = std::move(tensors);
     return model;

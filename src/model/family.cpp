@@ -53,6 +53,26 @@ const Names& gpt_neox_names() {
     return names;
 }
 
+const Names& opt_names() {
+    static const Names names = {.prefixes = {"model.decoder.", "decoder."},
+                                .tokens = "embed_tokens",
+                                .positions = "embed_positions",
+                                .types = "",
+                                .embedding_norm = "",
+                                .block = "layers.{}.",
+                                .qkv = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
+                                .attention_output = "self_attn.out_proj",
+                                .ffn_in = {"fc1"},
+                                .ffn_out = "fc2",
+                                .norms = {"self_attn_layer_norm", "final_layer_norm"},
+                                .readout_norms = {"final_layer_norm"},
+                                .head = "lm_head",
+                                .unused_positions = 2,
+                                .buffers = {},
+                                .other_heads = {"score.", "qa_outputs.", "v_head."}};
+    return names;
+}
+
 const Names& bert_names() {
     static const Names names = {.prefixes = {"bert."},
                                 .tokens = "embeddings.word_embeddings",
@@ -124,6 +144,7 @@ const std::vector<Family>& families() {
     static const std::vector<Family> table = [] {
         std::vector<Family> rows = {{"gpt2", "GPT-2", gpt2_names(), read_gpt2},
                                     {"gpt_neox", "GPT-NeoX, Pythia", gpt_neox_names(), read_gpt_neox},
+                                    {"opt", "OPT", opt_names(), read_opt},
                                     {"bert", "BERT encoders", bert_names(), read_bert},
                                     {"vit", "Vision Transformers", vit_names(), read_vit}};
         for (const LlamaRelative& relative : llama_relatives()) {

@@ -40,6 +40,7 @@ struct Names {
     bool gains_less_one = false;       // gains g of norms are stored as g - 1
     bool qkv_by_head = false;          // the one matrix has query, key, value of the first head, of the second, ..
     bool may_lack_biases = false;      // biases that are not there are 0
+    std::size_t unused_positions = 0;  // rows at the front of the table of positions that belong to no token
     // Tensors that are left out: buffers, whose names end so, and heads for other tasks than the next token, whose
     // names begin so after the prefix.
     std::vector<std::string_view> buffers;
@@ -59,6 +60,7 @@ const std::vector<Family>& families();
 // What config.json says to each family; a missing key has the default of the family's own class in transformers 5.
 Architecture read_gpt2(const ConfigReader& config, const HasTensor& has);
 Architecture read_gpt_neox(const ConfigReader& config, const HasTensor& has);
+Architecture read_opt(const ConfigReader& config, const HasTensor& has);
 Architecture read_bert(const ConfigReader& config, const HasTensor& has);
 Architecture read_vit(const ConfigReader& config, const HasTensor& has);
 

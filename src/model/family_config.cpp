@@ -95,6 +95,39 @@ Architecture read_gpt_neox(const ConfigReader& config, const HasTensor& has) {
     return a;
 }
 
+Architecture read_opt(const ConfigReader& config, const HasTensor& has) {
+    refuse_general(config);
+    refuse_bidirectional(config);
+    refuse(config, "_remove_final_layer_norm");
+    Architecture a;
+    a.family = "opt";
+    a.equation = config.flag("do_layer_norm_before", true) ? pre_ln : post_ln;  // OPT-350M alone is Post-LN
+    a.layers = config.size("num_hidden_layers", 12, 1);
+    a.dim = config.size("hidden_size", 768, 1);
+    a.heads = config.size("num_attention_heads", 12, 1);
+    a.kv_heads = a.heads;
+    a.head_dim = divided(config, "hidden_size", a.dim, a.heads);
+    a.ffn_dim = config.size("ffn_dim", 3072, 1);
+    a.vocab = config.size("vocab_size", 50272, 1);
+    a.positions = config.size("max_position_embeddings", 2048, 1);
+    a.learned_positions = true;
+    a.activation = activation_of(config, "activation_function", "relu");
+    a.norm = "layernorm";
+    a.eps = 1e-5;  // its class has no key for it
+    a.qkv_bias = a.output_bias = a.ffn_bias = config.flag("enable_bias", true);
+    a.norm_bias = true;
+    a.tied = config.flag("tie_word_embeddings", true);
+    a.has_head = a.tied || has("lm_head.weight") || needs_head(config);
+    if (config.size_or_null("word_embed_proj_dim", a.dim, a.dim) != a.dim) {
+        config.fail("word_embed_proj_dim", fmt::format("{}, the hidden_size", a.dim),
+                    "embeddings of another width are not supported");
+    }
+    if (!config.flag("layer_norm_elementwise_affine", true)) {
+        config.fail("layer_norm_elementwise_affine", "true", "norms without gains are not supported");
+    }
+    return a;
+}
+
 Architecture read_bert(const ConfigReader& config, const HasTensor&) {
     refuse_general(config);
     refuse(config, "add_cross_attention");

@@ -32,6 +32,7 @@ class Builder {
         }
         if (a_.learned_positions && !a_.patches.any()) {
             layout_.positions = add(names_.positions, ".weight", {a_.positions, a_.dim}, Role::embedding);
+            layout_.parameters.back().unused_rows = names_.unused_positions;
         }
         if (a_.token_types > 0) {
             layout_.types = add(names_.types, ".weight", {a_.token_types, a_.dim}, Role::embedding);

@@ -47,6 +47,7 @@ struct ParameterSpec {
     double start = 0;        // gains, curve, learned: the value training starts from
     std::size_t offset = 0;  // in Parameters
     InFile in_file = InFile::plain;
+    std::size_t unused_rows = 0;  // more rows in the file, in front of the first
 
     std::size_t elements() const;
 };

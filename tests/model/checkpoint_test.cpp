@@ -100,10 +100,10 @@ TEST(Checkpoint, UnknownFamiliesAreNamedWithTheKnownOnes) {
     Checkpoint checkpoint("gpt2");
     checkpoint.config["model_type"] = "mamba";
     expect_refused(checkpoint, "the model family 'mamba'");
-    expect_refused(
-        checkpoint,
-        "one of gpt2, gpt_neox, bert, vit, llama, mistral, qwen2, qwen3, granite, olmo2, olmo3, gemma2, gemma3_text, "
-        "gemma3, flyball");
+    expect_refused(checkpoint,
+                   "one of gpt2, gpt_neox, opt, bert, vit, llama, mistral, qwen2, qwen3, granite, olmo2, olmo3, "
+                   "gemma2, gemma3_text, "
+                   "gemma3, flyball");
     checkpoint.config.erase("model_type");
     expect_refused(checkpoint, "no model_type");
     checkpoint.config["model_type"] = 3;

@@ -35,7 +35,7 @@ REPORTS = {
     "mistral-window-f16": (3, 12), "qwen2": (1, 16), "bert": (3, 12), "bert-prefix-bf16": (1, 25),
     "gemma2": (3, 12), "gemma2-uncapped-f16": (1, 30), "gemma3": (3, 12), "gemma3-capped-bf16": (2, 26),
     "gpt-neox": (3, 12), "gpt-neox-serial-f16": (2, 15), "granite": (3, 12), "olmo2": (3, 12), "olmo3-yarn": (2, 33),
-    "qwen3": (3, 12), "qwen3-window-bf16": (2, 14),
+    "qwen3": (3, 12), "qwen3-window-bf16": (2, 14), "opt": (3, 12),
     "gpt2-deep": (3, 12), "gemma3-deep": (3, 12), "gpt2-massive": (3, 9),
 }
 
@@ -49,6 +49,7 @@ FAMILIES = {
     "qwen3": ("self_attn", "mlp", "pre", "none"),
     "granite": ("self_attn", "mlp", "pre", "none"),
     "gpt_neox": ("attention", "mlp", "parallel", "none"),
+    "opt": ("self_attn", "fc2", "pre", "none"),
     "gemma2": ("post_attention_layernorm", "post_feedforward_layernorm", "output norm", "linear"),
     "gemma3_text": ("post_attention_layernorm", "post_feedforward_layernorm", "output norm", "linear"),
     "olmo2": ("post_attention_layernorm", "post_feedforward_layernorm", "output norm", "linear"),
@@ -283,7 +284,8 @@ def report(name):
     prefix = next(key for key, module in model.named_modules() if module is blocks)
     before = None
     for l, layer in enumerate(result["layers"]):
-        x, y, a, f = streams[l], streams[l + 1], array(seen.added[l]["attention"]), array(seen.added[l]["ffn"])
+        x, y, a = streams[l], streams[l + 1], array(seen.added[l]["attention"])
+        f = array(seen.added[l]["ffn"]).reshape(x.shape)  # OPT's second matrix sees the tokens of all windows in one list
         if placement != "post":  # the contributions are all that a block does
             assert np.abs(y - x - a - f).max() < 1e-12 * np.abs(y).max(), name
         own, heads = block_fields(x, y, a, f, seen.weights[l], seen.scores[l])

@@ -36,6 +36,10 @@ NEOX = dict(
     vocab_size=53, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3,
     max_position_embeddings=64, bos_token_id=1, eos_token_id=2,
 )
+OPT = dict(
+    vocab_size=53, hidden_size=24, ffn_dim=36, num_hidden_layers=2, num_attention_heads=3, word_embed_proj_dim=24,
+    max_position_embeddings=32, bos_token_id=1, eos_token_id=2, pad_token_id=None,
+)
 SEEDED_BY_ORDER = 12
 
 
@@ -105,6 +109,11 @@ MODELS = {
             **NEOX, use_parallel_residual=False, tie_word_embeddings=True, hidden_act="gelu_fast",
             rope_parameters=dict(rope_type="linear", factor=2.0, partial_rotary_factor=0.4))),
         torch.float16, 20, ("masks",)),
+    "opt": ((transformers.OPTForCausalLM, transformers.OPTConfig(**OPT)), torch.float32, 21, ()),
+    "opt-post-ln-f16": (
+        (transformers.OPTForCausalLM, transformers.OPTConfig(
+            **OPT, do_layer_norm_before=False, enable_bias=False, activation_function="gelu", tie_word_embeddings=False)),
+        torch.float16, 17, ()),
     # Caps low enough that half of what they meet is bent.
     "gemma2": (
         relative("Gemma2", head_dim=8, query_pre_attn_scalar=12, sliding_window=6, attn_logit_softcapping=1.5,
@@ -167,7 +176,10 @@ def save(model, folder, dtype, edits):
 
 def by_part(config, name, gradient):
     """GPT-NeoX keeps query, key and value of the first head, then of the second; the gradient is compared as all queries,
-    all keys, all values."""
+    all keys, all values. OPT's table of positions begins with two rows that no token has: their gradient is left out."""
+    if "embed_positions" in name:
+        assert not gradient[:2].any()
+        return gradient[2:]
     if "query_key_value" not in name:
         return gradient
     heads = config.num_attention_heads

@@ -93,6 +93,9 @@ CASES = {
         "olmo3", sliding_window=4, rope_theta=30.0, layer_types=["full_attention", "sliding_attention"]), 12, ()),
     "olmo2-head-dim": (llama("olmo2", head_dim=6, attention_bias=True), 12, ()),
     "granite-few-keys": (llama("granite", residual_multiplier=0.22, mlp_bias=True, attention_bias=True), 12, ()),
+    "opt-few-keys": (dict(
+        model_type="opt", vocab_size=11, hidden_size=16, num_attention_heads=2, num_hidden_layers=2, ffn_dim=10,
+        max_position_embeddings=16, word_embed_proj_dim=None), 12, ()),
     # A quarter of twelve channels is three, and four turn.
     "gpt-neox-odd-share": (dict(
         model_type="gpt_neox", vocab_size=11, hidden_size=24, num_attention_heads=2, num_hidden_layers=2,
