@@ -28,7 +28,7 @@ What papers claim and can be run, each claim with one experiment, and what we fo
 `./flyball reproduce --markdown`; the numbers are in what a run writes:
 
 ```console no-run
-$ ./flyball reproduce --quick                          # under a minute
+$ ./flyball reproduce --quick                          # about two minutes
 $ ./flyball reproduce --out claims                     # larger sizes, more seeds, figures
 $ ./flyball reproduce --only dynamics-table-peri-ln    # everything about one claim
 ```
@@ -191,7 +191,8 @@ Command reproduce_command() {
         "flyball reproduce --quick\n"
         "  flyball reproduce --only dynamics-table-peri-ln\n"
         "  flyball reproduce dynamics --out claims\n"
-        "  flyball reproduce limits --model openai-community/gpt2 --text book.txt\n\n"
+        "  flyball reproduce limits --model openai-community/gpt2 --text book.txt\n"
+        "  flyball reproduce stability --out trained-claims\n\n"
         "exit code: 0 when every verdict is the recorded one, or the claim was skipped or is undecided; 1 when one is "
         "not";
     command.declare = [](CLI::App& app) {
@@ -203,7 +204,7 @@ Command reproduce_command() {
         add_option(app, "PAPER,--paper", flags->paper, fmt::format("whose claims: {}or all", papers))
             .type_name("NAME")
             .capture_default_str();
-        add_flag(app, "--quick", flags->quick, "smaller sizes and fewer seeds, under a minute");
+        add_flag(app, "--quick", flags->quick, "smaller sizes and fewer seeds: about two minutes");
         add_list(app, "--only", flags->only, "run this claim; may be repeated").type_name("ID");
         add_flag(app, "--list", flags->list, "list the claims without running them");
         add_flag(app, "--markdown", flags->markdown, "print the page docs/claims.md without running anything");
