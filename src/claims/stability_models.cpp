@@ -144,9 +144,9 @@ Table head_rows(const Model<double>& model, const Affine& part, std::size_t head
 
 namespace {
 
-using View = model::TapView<double>;
+using DoubleView = model::TapView<double>;
 
-std::vector<double> copied(const View& view) {
+std::vector<double> copied(const DoubleView& view) {
     std::vector<double> rows;
     for (std::size_t i = 0; i < view.rows; ++i) {
         rows.insert(rows.end(), view.row(i), view.row(i) + view.columns);
@@ -164,13 +164,13 @@ Flow flow_of(const Model<double>& model, const std::vector<double>& x0) {
     flow.attention.resize(a.layers);
     flow.ffn.resize(a.layers);
     model::Taps<double> taps;
-    taps.add("blocks.*.resid", [&](const View& view) { flow.streams[view.layer + 1] = copied(view); });
+    taps.add("blocks.*.resid", [&](const DoubleView& view) { flow.streams[view.layer + 1] = copied(view); });
     for (const bool attention : {true, false}) {
         std::vector<Flow::Branch>& branches = attention ? flow.attention : flow.ffn;
         const std::string name = attention ? "blocks.*.attn." : "blocks.*.ffn.";
-        taps.add(name + "in", [&](const View& view) { branches[view.layer].in = copied(view); });
-        taps.add(name + "out", [&](const View& view) { branches[view.layer].out = copied(view); });
-        taps.add(name + "added", [&](const View& view) { branches[view.layer].added = copied(view); });
+        taps.add(name + "in", [&](const DoubleView& view) { branches[view.layer].in = copied(view); });
+        taps.add(name + "out", [&](const DoubleView& view) { branches[view.layer].out = copied(view); });
+        taps.add(name + "added", [&](const DoubleView& view) { branches[view.layer].added = copied(view); });
     }
     model::Pass<double> pass(model, model::Batch(x0.size() / a.dim));
     pass.forward_rows(x0, taps);
@@ -182,8 +182,8 @@ Backward backward_of(const Model<double>& model, const std::vector<double>& x0, 
     const model::Architecture& a = model.architecture();
     Backward back{std::vector<std::vector<double>>(a.layers + 1), model::Parameters<double>(model.layout())};
     model::Taps<double> taps;
-    taps.add("blocks.*.grad", [&](const View& view) { back.streams[view.layer + 1] = copied(view); });
-    taps.add("embed.grad", [&](const View& view) { back.streams[0] = copied(view); });
+    taps.add("blocks.*.grad", [&](const DoubleView& view) { back.streams[view.layer + 1] = copied(view); });
+    taps.add("embed.grad", [&](const DoubleView& view) { back.streams[0] = copied(view); });
     model::Pass<double> pass(model, model::Batch(x0.size() / a.dim), model::Keep::everything);
     pass.forward_rows(x0, taps);
     pass.backward(grad.data(), back.gradients, taps);
@@ -195,7 +195,7 @@ Table jacobian_of(const Model<double>& model, const std::vector<double>& x0) {
     Table jacobian{x0.size(), x0.size(), {}};
     model::Parameters<double> ignored(model.layout());
     model::Taps<double> taps;
-    taps.add("embed.grad", [&](const View& view) {
+    taps.add("embed.grad", [&](const DoubleView& view) {
         const std::vector<double> rows = copied(view);
         jacobian.values.insert(jacobian.values.end(), rows.begin(), rows.end());
     });

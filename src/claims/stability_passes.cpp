@@ -12,13 +12,13 @@ namespace flyball::claims {
 
 namespace {
 
-using View = model::TapView<float>;
+using FloatView = model::TapView<float>;
 
 double root_mean_square(const std::vector<float>& x) {
     return measure::frobenius(x.data(), x.size()) / std::sqrt(static_cast<double>(x.size()));
 }
 
-std::vector<float> rows_of(const View& view) {
+std::vector<float> rows_of(const FloatView& view) {
     return {view.data, view.data + view.rows * view.columns};
 }
 
@@ -36,13 +36,15 @@ Depths depths_of(const model::Model<float>& model, std::size_t sequences, const 
         x = std::move(after);
     };
     model::Taps<float> taps;
-    taps.add("embed", [&](const View& view) {
+    taps.add("embed", [&](const FloatView& view) {
         x = rows_of(view);
         seen.sigma.push_back(root_mean_square(x));
     });
-    taps.add("blocks.*.attn.out", [&](const View& view) { seen.branch.push_back(root_mean_square(rows_of(view))); });
-    taps.add("blocks.*.ffn.out", [&](const View& view) { seen.branch.push_back(root_mean_square(rows_of(view))); });
-    taps.add("blocks.*.attn.added", [&](const View& view) {
+    taps.add("blocks.*.attn.out",
+             [&](const FloatView& view) { seen.branch.push_back(root_mean_square(rows_of(view))); });
+    taps.add("blocks.*.ffn.out",
+             [&](const FloatView& view) { seen.branch.push_back(root_mean_square(rows_of(view))); });
+    taps.add("blocks.*.attn.added", [&](const FloatView& view) {
         std::vector<float> after = rows_of(view);
         seen.added.push_back(root_mean_square(after));
         for (std::size_t k = 0; k < after.size(); ++k) {
@@ -50,13 +52,14 @@ Depths depths_of(const model::Model<float>& model, std::size_t sequences, const 
         }
         turn(std::move(after));
     });
-    taps.add("blocks.*.ffn.added", [&](const View& view) { seen.added.push_back(root_mean_square(rows_of(view))); });
-    taps.add("blocks.*.resid", [&](const View& view) { turn(rows_of(view)); });
-    const auto gradient = [&](std::size_t place, const View& view) {
+    taps.add("blocks.*.ffn.added",
+             [&](const FloatView& view) { seen.added.push_back(root_mean_square(rows_of(view))); });
+    taps.add("blocks.*.resid", [&](const FloatView& view) { turn(rows_of(view)); });
+    const auto gradient = [&](std::size_t place, const FloatView& view) {
         seen.gradient[place] = measure::frobenius(view.data, view.rows * view.columns);
     };
-    taps.add("blocks.*.grad", [&](const View& view) { gradient(view.layer + 1, view); });
-    taps.add("embed.grad", [&](const View& view) { gradient(0, view); });
+    taps.add("blocks.*.grad", [&](const FloatView& view) { gradient(view.layer + 1, view); });
+    taps.add("embed.grad", [&](const FloatView& view) { gradient(0, view); });
     model::Pass<float> pass(model, {sequences, ids.size() / sequences}, model::Keep::everything);
     model::Parameters<float> gradients(model.layout());
     pass.forward(ids, taps);

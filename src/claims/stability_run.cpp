@@ -17,7 +17,7 @@ namespace flyball::claims {
 
 namespace {
 
-using Model = model::Model<float>;
+using FloatModel = model::Model<float>;
 
 constexpr std::size_t windows_seen = 128;    // for losses
 constexpr std::size_t windows_without = 64;  // for the loss without a block
@@ -47,7 +47,7 @@ Windows windows_of(const std::vector<train::Token>& text, std::size_t context, s
     return windows;
 }
 
-double mean_loss(const Model& model, const Windows& windows, const std::vector<model::Edit>& edits = {}) {
+double mean_loss(const FloatModel& model, const Windows& windows, const std::vector<model::Edit>& edits = {}) {
     const std::size_t context = windows.ids.size() / windows.sequences;
     double sum = 0;
     for (std::size_t first = 0; first < windows.sequences; first += sequences_at_once) {
@@ -61,7 +61,7 @@ double mean_loss(const Model& model, const Windows& windows, const std::vector<m
 }
 
 // The largest |x_l| over its bound, over blocks and tokens. Equations are those of the catalogue.
-double bound_share(const Model& model, const std::string& scheme, const Windows& windows) {
+double bound_share(const FloatModel& model, const std::string& scheme, const Windows& windows) {
     const model::Architecture& a = model.architecture();
     const model::Model<double> wide = model::widened(model);
     std::vector<double> radii;
@@ -97,7 +97,7 @@ double bound_share(const Model& model, const std::string& scheme, const Windows&
     return share.largest;
 }
 
-double output_norm(const Model& model) {
+double output_norm(const FloatModel& model) {
     double squares = 0;
     for (const model::BlockLayout& block : model.layout().blocks) {
         for (const model::Linear& linear : {block.output, block.ffn_out}) {
@@ -150,7 +150,7 @@ train::Settings settings_of(const Condition& condition, const StudySizes& sizes,
     return s;
 }
 
-void read_losses(const Model& model, const train::Corpus& corpus, const StudySizes& sizes, TrainedRun& run) {
+void read_losses(const FloatModel& model, const train::Corpus& corpus, const StudySizes& sizes, TrainedRun& run) {
     const auto windows = [&](const std::vector<train::Token>& text, std::size_t most, double replaced) {
         return windows_of(text, sizes.context, most, corpus.vocab, replaced);
     };

@@ -64,7 +64,7 @@ TrainedRun run_of_text(const std::string& text, const std::string& name) {
     for (const RunField& field : run_fields()) {
         if (!document.is_object() || !document.contains(field.name) || !document.at(field.name).is_array()) {
             throw Error(ErrorKind::input, "claims.study", fmt::format("{} without {}", name, field.name),
-                        "a run as it was kept", "begin again with " + setting("force"));
+                        "a run as it was kept", "begin the run anew");
         }
         for (const Json& value : document.at(field.name)) {
             (run.*field.values).push_back(value.is_number() ? value.get<double>() : std::nan(""));
