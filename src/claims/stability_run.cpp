@@ -60,8 +60,14 @@ double mean_loss(const FloatModel& model, const Windows& windows, const std::vec
     return sum / static_cast<double>(windows.sequences);
 }
 
-// The largest |x_l| over its bound, over blocks and tokens. Equations are those of the catalogue.
-double bound_share(const FloatModel& model, const std::string& scheme, const Windows& windows) {
+// Lengths of streams beside their bounds. Equations are those of the catalogue.
+struct Bounded {
+    double share = 0;            // the largest |x_l| over its bound, over blocks and tokens
+    std::vector<double> length;  // mean over tokens of |x_l|, and of its bound; from the embedding on
+    std::vector<double> bound;
+};
+
+Bounded bounded_lengths(const FloatModel& model, const std::string& scheme, const Windows& windows) {
     const model::Architecture& a = model.architecture();
     const model::Model<double> wide = model::widened(model);
     std::vector<double> radii;
@@ -74,27 +80,39 @@ double bound_share(const FloatModel& model, const std::string& scheme, const Win
         }
     }
     Share share;
+    Bounded result;
     std::vector<double> start;
     const auto lengths = [&](const model::TapView<float>& view) {
-        std::vector<double> result;
+        std::vector<double> found;
         for (std::size_t i = 0; i < view.rows; ++i) {
-            result.push_back(measure::frobenius(view.row(i), view.columns));
+            found.push_back(measure::frobenius(view.row(i), view.columns));
         }
-        return result;
+        return found;
+    };
+    const auto add_point = [&](const std::vector<double>& now, std::size_t sub_layers) {
+        double length = 0;
+        double bound = 0;
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            const double most = peri_ln_bound(start[i], a.dt, std::span(radii).first(sub_layers));
+            share.see(now[i], most);
+            length += now[i] / static_cast<double>(now.size());
+            bound += most / static_cast<double>(now.size());
+        }
+        result.length.push_back(length);
+        result.bound.push_back(bound);
     };
     model::Taps<float> taps;
-    taps.add("embed", [&](const auto& view) { start = lengths(view); });
-    taps.add("blocks.*.resid", [&](const auto& view) {
-        const std::vector<double> now = lengths(view);
-        for (std::size_t i = 0; i < now.size(); ++i) {
-            share.see(now[i], peri_ln_bound(start[i], a.dt, std::span(radii).first(2 * (view.layer + 1))));
-        }
+    taps.add("embed", [&](const auto& view) {
+        start = lengths(view);
+        add_point(start, 0);
     });
+    taps.add("blocks.*.resid", [&](const auto& view) { add_point(lengths(view), 2 * (view.layer + 1)); });
     const std::size_t count = std::min<std::size_t>(4, windows.sequences);
     const std::size_t context = windows.ids.size() / windows.sequences;
     model::Pass<float> pass(model, {count, context});
     pass.forward({windows.ids.data(), count * context}, taps);
-    return share.largest;
+    result.share = share.largest;
+    return result;
 }
 
 double output_norm(const FloatModel& model) {
@@ -195,8 +213,11 @@ TrainedRun train_one(const Condition& condition, const StudySizes& sizes, std::u
                 run.gradient_50 = gradient;
             }
             run.output_norm.push_back(output_norm(trainer.model()));
-            if (is_bounded && (condition.scheme == "peri-ln" || trainer.finished())) {
-                run.bound_share.push_back(bound_share(trainer.model(), condition.scheme, some));
+            if (is_bounded && (condition.scheme == "peri-ln" || report.step == 1 || trainer.finished())) {
+                Bounded found = bounded_lengths(trainer.model(), condition.scheme, some);
+                run.bound_share.push_back(found.share);
+                (report.step == 1 ? run.length_start : run.length_end) = std::move(found.length);
+                (report.step == 1 ? run.bound_start : run.bound_end) = std::move(found.bound);
             }
             if (trainer.finished()) {
                 read_end(report, std::sqrt(static_cast<double>(s.dim)), run);

@@ -50,6 +50,10 @@ struct TrainedRun {
     std::vector<double> angle;            // by block, at the end
     std::vector<double> angle_predicted;  // model/predicted_angle.hpp
     std::vector<double> bound_share;  // largest |x_l| over its bound from the weights, at every record; Peri-LN, Pre-LN
+    std::vector<double> length_start;  // mean |x_l| and its bound from the weights, at the first step and at the end
+    std::vector<double> bound_start;
+    std::vector<double> length_end;
+    std::vector<double> bound_end;
     std::vector<double> output_norm;  // root of the sum of squares of all W_out, at every record
     std::vector<double> removed;      // by block: the loss without it, less the loss with it
     std::vector<double> replaced;     // losses for replaced_shares

@@ -74,10 +74,41 @@ double share_where_attained() {
     return length_of(flow.streams.back()) / peri_ln_bound(1, 1, branch_radii(model, 2));
 }
 
+// Measured lengths and what the weights of the moment allow, at the start and after training.
+report::LineFigure bounds_figure(const Context& context) {
+    struct Moment {
+        const char* name;
+        std::vector<double> TrainedRun::*length;
+        std::vector<double> TrainedRun::*bound;
+    };
+    report::LineFigure figure;
+    figure.title = "Length of the stream beside its bound";
+    figure.x.label = "after block";
+    figure.y.label = "mean over tokens of |x_l|";
+    figure.y.scale = report::Scale::log;
+    figure.caption =
+        describe_study(context) +
+        ", means over seeds; block 0 is the embedding. Bounds are computed from the weights of the moment: "
+        "Peri-LN's from the gains of its norms alone, Pre-LN's from all matrices.";
+    for (const char* const scheme : {"pre-ln", "peri-ln"}) {
+        const std::vector<TrainedRun> runs = trained(context, with_step(scheme, 1));
+        for (const Moment& moment : {Moment{"first step", &TrainedRun::length_start, &TrainedRun::bound_start},
+                                     Moment{"trained", &TrainedRun::length_end, &TrainedRun::bound_end}}) {
+            const char* const title = scheme == std::string("pre-ln") ? "Pre-LN" : "Peri-LN";
+            figure.series.push_back(depth_series(scheme, fmt::format("{}, {}", title, moment.name),
+                                                 mean_over_seeds(runs, moment.length), 0));
+            figure.series.push_back(depth_series(scheme, fmt::format("{}, {}: bound", title, moment.name),
+                                                 mean_over_seeds(runs, moment.bound), 0));
+        }
+    }
+    report::tell_apart(figure.series);
+    return figure;
+}
+
 Measurement peri_bound(const Context& context) {
     const double factor = context.predict("factor of the bound", 1);
     const std::vector<Condition> all = {with_step("peri-ln", 1), with_step("peri-ln", 0.1)};
-    train_all(context, all);
+    train_all(context, {all[0], all[1], with_step("pre-ln", 1)});
     double largest = 0;
     std::size_t looks = 0;
     for (const Condition& condition : all) {
@@ -96,6 +127,7 @@ Measurement peri_bound(const Context& context) {
     result.verdict = verdict_of(largest / factor < 1 + 1e-6 && attained < 1 + 1e-9 && attained > 0.99);
     result.note = fmt::format("{} looks while training, Dt = 1 and 0.1, R from the gains of the moment; {}", looks,
                               describe_study(context));
+    result.pictures.push_back({"stability-bounds", bounds_figure(context)});
     return result;
 }
 
