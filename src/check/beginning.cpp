@@ -17,10 +17,13 @@ namespace {
 constexpr std::array<std::size_t, 6> depths = {4, 8, 16, 32, 64, 96};
 constexpr std::size_t most_measured_tokens = 512;  // of a sequence: attention's cost grows with its square
 constexpr std::size_t measured_rows = 128;
-constexpr double least_cosine = 1e-3;  // of a turn by a right angle or more, after which nothing is left
+constexpr std::size_t least_for_a_law = 16;  // blocks
+constexpr double least_cosine = 1e-3;        // of a turn by a right angle or more, after which nothing is left
 
 // Shapes of curves that multiply by less than this cannot be told apart.
 constexpr double told_apart = 4;
+// Of the mean, in every quarter: an exponential has 1, a power of depth has a quarter in the last one.
+constexpr double steady_share = 0.45;
 
 struct MeasuredDepth {
     DepthCurve curve;
@@ -67,6 +70,7 @@ MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& setti
     for (const model::BlockMeasures& block : watch.blocks()) {
         curve.stream.push_back(block.moments.norm / root);
         curve.gradient.push_back(block.gradient);
+        curve.turn.push_back(block.angle);
         curve.memory.push_back(curve.memory.back() * std::max(std::cos(block.angle), least_cosine));
     }
     const auto is_finite = [](double value) { return std::isfinite(value); };
@@ -82,7 +86,20 @@ MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& setti
 }  // namespace
 
 bool DepthLaw::is_exponential() const {
-    return growth.kind == measure::GrowthClass::exponential && factor > told_apart;
+    return steady && factor > told_apart;
+}
+
+double Beginning::rate_over_models() const {
+    // Between models of 32, 64 and 96 blocks an exponential makes the same factor twice, a power of depth a smaller
+    // one.
+    const auto last_of = [&](std::size_t depth) {
+        const auto at =
+            std::find_if(curves.begin(), curves.end(), [&](const DepthCurve& curve) { return curve.depth == depth; });
+        return std::log(at->stream.back());
+    };
+    const double first = last_of(64) - last_of(32);
+    const double second = last_of(96) - last_of(64);
+    return first > std::log(2) && second > 0.8 * first ? second / 32 : 0;
 }
 
 DepthLaw law_of(const std::vector<double>& values) {
@@ -96,6 +113,14 @@ DepthLaw law_of(const std::vector<double>& values) {
     }
     law.growth = measure::growth(upright);
     law.factor = upright.empty() ? 1 : upright.back() / upright.front();
+    if (upright.size() > 8) {
+        const std::size_t last = upright.size() - 1;
+        law.steady = true;
+        for (std::size_t quarter = 0; quarter < 4; ++quarter) {
+            const double part = std::log(upright[last * (quarter + 1) / 4] / upright[last * quarter / 4]);
+            law.steady = law.steady && part > steady_share * std::log(law.factor) / 4;
+        }
+    }
     return law;
 }
 
@@ -110,11 +135,13 @@ Beginning beginning(const scheme::Scheme& scheme, const Settings& settings, cons
     if (std::find(wanted.begin(), wanted.end(), settings.depth) == wanted.end()) {
         wanted.push_back(settings.depth);
     }
+    // Conditions and factors of L mean the user's model, where it has enough blocks for a law.
     const std::size_t deepest = *std::max_element(wanted.begin(), wanted.end());
+    const std::size_t bounded_at = settings.depth >= least_for_a_law ? settings.depth : deepest;
     std::vector<MeasuredDepth> found(wanted.size());
     parallel_slots(wanted.size(), wanted.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            found[i] = measured_depth(scheme, settings, corpus, wanted[i], wanted[i] == deepest);
+            found[i] = measured_depth(scheme, settings, corpus, wanted[i], wanted[i] == bounded_at);
         }
     });
     Beginning result;
@@ -122,7 +149,7 @@ Beginning beginning(const scheme::Scheme& scheme, const Settings& settings, cons
         if (one.curve.depth == settings.depth) {
             result.own = one.curve;
         }
-        if (one.curve.depth == deepest) {
+        if (one.curve.depth == bounded_at) {
             result.bound = one.bound;
         }
         result.curves.push_back(std::move(one.curve));
@@ -142,6 +169,9 @@ scheme::Program trained_program(const scheme::Scheme& scheme, const Settings& se
 
 void check_start(const std::vector<scheme::Scheme>& blocks, const Settings& settings) {
     for (const scheme::Scheme& block : blocks) {
+        train::Settings as_given = stand_in(block, settings, settings.depth, 2);
+        as_given.init = settings.init;  // first, so that a message shows what was typed
+        train::check_start(as_given, block, 2);
         train::check_start(stand_in(block, settings, settings.depth, 2), block, 2);
     }
 }

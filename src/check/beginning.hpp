@@ -26,6 +26,7 @@ struct DepthCurve {
     std::vector<double> stream;    // [depth + 1]
     std::vector<double> gradient;  // [depth + 1]
     std::vector<double> memory;    // [depth + 1]: product of the cosines of all turns so far
+    std::vector<double> turn;      // [depth]: a_l, in radians
     bool finite = true;            // every number of these, and the loss
     double loss = 0;
 
@@ -37,7 +38,8 @@ struct DepthCurve {
 struct DepthLaw {
     measure::Growth growth;
     bool falls = false;
-    double factor = 1;  // last over first, or first over last where it falls
+    double factor = 1;    // last over first, or first over last where it falls
+    bool steady = false;  // every quarter of the depth has its part in it: no step, no power of depth
 
     // Exponential by its shape, and by more than shapes can be told apart.
     bool is_exponential() const;
@@ -50,9 +52,11 @@ struct Beginning {
     DepthLaw stream;                 // of the deepest curve
     DepthLaw gradient;               // of the deepest curve, from its last block to its first
     DepthLaw memory;                 // of the deepest curve
-    std::string bound;               // stream_bound_of the deepest: bounded, linear, quadratic, exponential or none
+    std::string bound;               // bound_class: bounded, linear, quadratic, exponential or none
 
     bool finite() const;
+    // The last stream multiplies with every block that a model has more, as exp(L) does: rate per block, or 0.
+    double rate_over_models() const;
 };
 
 Beginning beginning(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus);

@@ -61,10 +61,13 @@ std::string bound_class(const model::Model<float>& model, std::size_t tokens) {
     }
     // What is there at the start: kept, forgotten, or multiplied.
     const Doubling kept = doubling(bounds_of_x(blocks, 1, false));
-    if (kept.late > 0.03 && kept.late > 1.5 * kept.early) {
-        return "exponential";
+    const Doubling gained = doubling(added);
+    for (const Doubling& one : {kept, gained}) {
+        if (one.late > 0.03 && one.late > 1.5 * one.early) {
+            return "exponential";
+        }
     }
-    const double power = std::max(doubling(added).late, kept.late);
+    const double power = std::max(gained.late, kept.late);
     return power < 0.1 ? "bounded" : power < 1.5 ? "linear" : "quadratic";
 }
 

@@ -51,7 +51,8 @@ Motion motion_of(const scheme::Scheme& scheme) {
         return motion;
     }
     const scheme::Program post = scheme::Program::parse("norm(x + dt*f(x))");
-    motion.speed_factor = theory::initial_velocity(post, settings) / motion.initial_velocity;
+    motion.post_velocity = theory::initial_velocity(post, settings);
+    motion.speed_factor = motion.post_velocity / motion.initial_velocity;
     return motion;
 }
 
@@ -82,13 +83,18 @@ std::vector<Finding> findings_of(const Motion& motion, const scheme::Program& pr
     if (!motion.problem.empty() || !(motion.speed_factor > weak || motion.initial_velocity <= 0)) {
         return {};
     }
+    // Particles have no feed-forward network: attention that acts through it alone is not seen there.
+    if (motion.initial_velocity == 0 && program.form() != scheme::Program::Form::per_sub_layer &&
+        program.learned().empty()) {
+        return {};
+    }
     // A learned gate may open: how it starts is then no more than that.
     const bool may_change = !program.learned().empty();
     return {{"weak-early-movement", may_change ? Severity::note : Severity::caution,
              fmt::format("The first blocks hardly turn the tokens{}.",
                          may_change ? " before its learned parameters have moved" : ""),
              fmt::format("as particles, gamma'(0) = {:.3g}, where Post-LN has {:.3g}", motion.initial_velocity,
-                         motion.speed_factor * motion.initial_velocity),
+                         motion.post_velocity),
              motion.speed_factor}};
 }
 

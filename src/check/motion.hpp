@@ -17,6 +17,7 @@ namespace flyball::check {
 struct Motion {
     std::string problem;          // why there is no such prediction; empty: there is one
     double initial_velocity = 0;  // gamma'(0)
+    double post_velocity = 0;     // that of Post-LN
     double speed_factor = 1;      // gamma'(0) of Post-LN over that
     theory::Law law;
 

@@ -273,11 +273,13 @@ class Trials {
             const std::string part_text = text_.substr(span.begin, span.end - span.begin);
             const std::string evidence = fmt::format("`{}` times {}: the model's output changes by {:.1e} of its size",
                                                      part_text, changed_by, *scaled);
-            if (!part.is_term && turned && *turned > no_effect) {
+            if (turned && *turned > no_effect) {
                 findings.push_back(
                     {"scale-removed-by-norm", Severity::malformed,
-                     fmt::format("The factor `{}` cannot matter: a norm that follows removes it.", part_text), evidence,
-                     *scaled});
+                     part.is_term
+                         ? fmt::format("The size of `{}` cannot matter: a norm that follows removes it.", part_text)
+                         : fmt::format("The factor `{}` cannot matter: a norm that follows removes it.", part_text),
+                     evidence, *scaled});
             } else {
                 findings.push_back(
                     {"part-never-acts", Severity::malformed,

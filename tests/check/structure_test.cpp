@@ -68,8 +68,8 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         // No way through.
         {"dt*f(norm(x)) | norm(x)", {"no-residual-path", "scale-removed-by-norm"}},
         {"x0 + dt*f(norm(x)) | norm(x)", {"no-residual-path"}},
-        {"x + dt*f(norm(x)) - x0 - (x - x0) | norm(x)", {"no-residual-path", "part-never-acts"}},
-        {"(1-dt)*x + dt*f(norm(x)) | norm(x)", {"no-residual-path", "part-never-acts"}},  // at a step of 1
+        {"x + dt*f(norm(x)) - x0 - (x - x0) | norm(x)", {"no-residual-path", "scale-removed-by-norm"}},
+        {"(1-dt)*x + dt*f(norm(x)) | norm(x)", {"no-residual-path", "scale-removed-by-norm"}},  // at a step of 1
         {"attn: x + dt*f(norm(x)); ffn: dt*f(norm(x)) | norm(x)", {"no-residual-path"}},
         {"depth <= 0.5 ? x + dt*f(norm(x)) : f(norm(x)) | norm(x)", {"no-residual-path"}},
         // Sub-layers.
