@@ -115,6 +115,7 @@ DepthLaw law_of(const std::vector<double>& values) {
     law.factor = upright.empty() ? 1 : upright.back() / upright.front();
     if (upright.size() > 8) {
         const std::size_t last = upright.size() - 1;
+        law.rate = std::log(law.factor) / static_cast<double>(last);
         law.steady = true;
         for (std::size_t quarter = 0; quarter < 4; ++quarter) {
             const double part = std::log(upright[last * (quarter + 1) / 4] / upright[last * quarter / 4]);

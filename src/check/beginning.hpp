@@ -39,6 +39,7 @@ struct DepthLaw {
     measure::Growth growth;
     bool falls = false;
     double factor = 1;    // last over first, or first over last where it falls
+    double rate = 0;      // its logarithm, a block
     bool steady = false;  // every quarter of the depth has its part in it: no step, no power of depth
 
     // Exponential by its shape, and by more than shapes can be told apart.

@@ -101,8 +101,9 @@ std::string run_words(const ShortRun& run) {
 std::string remedy(const BlockReport& block) {
     const Finding* finding = gravest(block);
     const std::string step =
-        block.suggested_dt
-            ? fmt::format(" A residual step of dt = {:.2g} would keep it in bounds.", *block.suggested_dt)
+        block.suggested_dt && *block.suggested_dt < block.block.settings.dt
+            ? fmt::format(" With a residual step of dt = {:.2g} the stream of a fresh model stays near unit size.",
+                          *block.suggested_dt)
             : "";
     if (finding == nullptr || finding->severity == Severity::note) {
         const bool smaller = block.suggested_dt && *block.suggested_dt < 0.5 * block.block.settings.dt;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 
 #include "check/structure.hpp"
 #include "core/parallel.hpp"
+#include "scheme/own_equation.hpp"
 
 namespace flyball::check {
 
@@ -21,6 +23,7 @@ constexpr double lost_gradient = 1000;
 // block.
 constexpr double faint_memory = 1e-2;
 constexpr double lost_in_a_block = 0.25;
+constexpr double idle_turn = 1e-3;
 constexpr double slow_share = 0.8;  // of what the slower yardstick learns
 // Powers of depth: roots of a sum of 1/l have 0.2 over 96 blocks, roots 1/2, lines 1.
 constexpr double hardly_grows = 0.25;
@@ -42,7 +45,7 @@ bool uses_dt(const scheme::Program& program) {
 
 // Steps that keep what 2L branches add of the size of a stream of unit root mean square: random branches add up by
 // squares, so that dt = 1/(s sqrt(2L)) with s the size of one; a stream that multiplies wants its rate times L below 1.
-std::optional<double> suggested_step(const BlockReport& report) {
+std::optional<double> suggested_step(const BlockReport& report, const train::Corpus& corpus) {
     const double dt = report.block.settings.dt;
     if (!uses_dt(report.block.scheme.program)) {
         return std::nullopt;
@@ -51,8 +54,15 @@ std::optional<double> suggested_step(const BlockReport& report) {
         return std::nullopt;
     }
     const auto layers = static_cast<double>(report.block.settings.depth);
-    if (report.beginning.stream.is_exponential() && !report.beginning.stream.falls) {
-        return dt * std::min(1.0, 1 / (report.beginning.stream.growth.rate * layers));
+    const double rate = std::max(report.beginning.stream.is_exponential() ? report.beginning.stream.rate : 0,
+                                 report.beginning.rate_over_models());
+    if (rate > 0) {
+        // Only a rate that comes from the branches becomes smaller with dt: try it.
+        Candidate slower = report.block;
+        slower.settings.dt = dt * std::min(1.0, 1 / (rate * layers));
+        const Beginning tried = beginning(slower.scheme, slower.settings, corpus);
+        const bool helps = tried.finite() && !tried.stream.is_exponential() && tried.rate_over_models() == 0;
+        return helps ? std::optional<double>(slower.settings.dt) : std::nullopt;
     }
     const std::vector<double>& stream = report.beginning.own.stream;
     const double added = stream.back() * stream.back() - stream.front() * stream.front();
@@ -76,17 +86,27 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
         return;
     }
     if (beginning.stream.is_exponential()) {
-        const double rate = beginning.stream.growth.rate;
+        const double rate = beginning.stream.rate;
+        const double factor = beginning.own.stream_factor();
         findings.push_back(
             {beginning.stream.falls ? "stream-shrinks-exponentially" : "stream-grows-exponentially", Severity::unstable,
              fmt::format(
                  "The stream of a fresh model {} by {:.2g} % a block, exponentially: {} blocks make a factor of "
                  "{:.2g}.",
                  beginning.stream.falls ? "shrinks" : "grows", 100 * std::expm1(rate), depth,
-                 std::exp(rate * static_cast<double>(depth))),
+                 beginning.stream.falls ? 1 / factor : factor),
              fmt::format("root mean square {:.3g} after the first and {:.3g} after the last of {} blocks",
                          deepest.stream[1], deepest.stream.back(), deepest.depth),
              rate});
+    }
+    if (const double rate = beginning.rate_over_models(); rate > 0 && !beginning.stream.is_exponential()) {
+        findings.push_back({"stream-grows-exponentially", Severity::unstable,
+                            fmt::format("The deeper the model, the longer its stream, exponentially: every block more "
+                                        "makes it {:.2g} % longer.",
+                                        100 * std::expm1(rate)),
+                            fmt::format("root mean square {:.3g} at the end of {} blocks and {:.3g} at the end of {}",
+                                        beginning.own.stream.back(), depth, deepest.stream.back(), deepest.depth),
+                            rate});
     }
     const double ratio = deepest.gradient_ratio();
     const std::string evidence = fmt::format(
@@ -99,12 +119,13 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
         findings.push_back({"gradient-vanishes", Severity::unstable,
                             "No gradient reaches the first block of a fresh model: it cannot learn.", evidence, 0});
     } else if (beginning.gradient.is_exponential() && beginning.gradient.factor > lost_gradient) {
-        const double rate = beginning.gradient.growth.rate;
+        const double rate = beginning.gradient.rate;
+        const double own = beginning.own.gradient_ratio();
         findings.push_back({beginning.gradient.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
                             fmt::format("On its way back the gradient of a fresh model {} by {:.2g} % a block, "
                                         "exponentially: first and last block of {} differ by a factor of {:.2g}.",
                                         beginning.gradient.falls ? "shrinks" : "grows", 100 * std::expm1(rate), depth,
-                                        std::exp(rate * static_cast<double>(depth))),
+                                        beginning.gradient.falls ? 1 / own : own),
                             evidence, ratio});
     } else if (beginning.gradient.factor > uneven_gradient) {
         findings.push_back({"gradient-uneven", Severity::caution,
@@ -134,6 +155,46 @@ void look_at_memory(const BlockReport& report, std::vector<Finding>& findings) {
          fmt::format("product of the cosines of all turns; a block turns the stream by {:.0f} degrees",
                      std::acos(std::exp(-rate)) * 180 / pi),
          left});
+}
+
+// Blocks at the end that hardly turn the stream beside those at the beginning.
+void look_at_turns(const BlockReport& report, std::vector<Finding>& findings) {
+    const std::vector<double>& turn = report.beginning.own.turn;
+    const std::size_t quarter = turn.size() / 4;
+    if (!report.beginning.finite() || quarter == 0) {
+        return;
+    }
+    const auto mean = [&](std::size_t first) {
+        return std::accumulate(turn.begin() + static_cast<std::ptrdiff_t>(first),
+                               turn.begin() + static_cast<std::ptrdiff_t>(first + quarter), 0.0) /
+               static_cast<double>(quarter);
+    };
+    const double early = mean(0);
+    const double late = mean(turn.size() - quarter);
+    if (early > 1e-3 && late < idle_turn * early) {
+        findings.push_back(
+            {"late-blocks-are-idle", Severity::caution,
+             fmt::format("The last blocks of a fresh model do nothing: they turn the stream {:.1g} times "
+                         "as far as the first ones. The model is as deep as its first blocks.",
+                         late / early),
+             fmt::format("mean turn of the first {0} blocks {1:.2g} radians, of the last {0} {2:.2g}", quarter, early,
+                         late),
+             late / early});
+    }
+}
+
+// The same text under its name in the catalogue may have another start.
+void look_at_name(const BlockReport& report, std::vector<Finding>& findings) {
+    const scheme::Scheme& scheme = report.block.scheme;
+    const scheme::CatalogueEntry* const entry =
+        scheme.entry == nullptr ? scheme::entry_of_equation(scheme.program.text()) : nullptr;
+    if (entry != nullptr && report.block.settings.init.empty()) {
+        findings.push_back({"known-equation", Severity::note,
+                            fmt::format("This is the equation of {0}. By that name it starts as its source says ({1}); "
+                                        "as an equation all matrices start with the usual deviation.",
+                                        entry->name, scheme::describe(entry->recipe.initialisation)),
+                            fmt::format("the same text as {}", entry->name), 0});
+    }
 }
 
 void look_at_runs(const BlockReport& report, const std::vector<BlockReport>& yardsticks,
@@ -176,17 +237,17 @@ void look_at_runs(const BlockReport& report, const std::vector<BlockReport>& yar
 }
 
 // The order of a report: gravest first, otherwise as found.
-void conclude(BlockReport& report) {
+void conclude(BlockReport& report, const train::Corpus& corpus) {
     std::stable_sort(report.findings.begin(), report.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
     report.verdict = verdict_of(report.findings);
-    report.suggested_dt = suggested_step(report);
+    report.suggested_dt = suggested_step(report, corpus);
 }
 
 }  // namespace
 
 std::string BlockReport::growth() const {
-    if (!beginning.finite() || beginning.stream.is_exponential()) {
+    if (!beginning.finite() || beginning.stream.is_exponential() || beginning.rate_over_models() > 0) {
         return "exponential";
     }
     const measure::Growth& law = beginning.stream.growth;
@@ -244,8 +305,10 @@ PreflightReport preflight(const std::vector<scheme::Scheme>& blocks, const Setti
         }
         look_at_beginning(one, one.findings);
         look_at_memory(one, one.findings);
+        look_at_turns(one, one.findings);
+        look_at_name(one, one.findings);
         look_at_runs(one, report.yardsticks, one.findings);
-        conclude(one);
+        conclude(one, corpus);
     }
     return report;
 }

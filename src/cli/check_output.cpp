@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "check/document.hpp"
 #include "core/unreachable.hpp"
@@ -72,8 +73,11 @@ std::string block_text(const check::BlockReport& block, const check::PreflightRe
         "block over that at the last):\n";
     text += fmt::format("  {:>6}  {:>10}  {:>10}  {:>10}\n", "blocks", "first", "last", "gradient");
     for (const check::DepthCurve& curve : block.beginning.curves) {
-        text += fmt::format("  {:>6}  {:>10.3g}  {:>10.3g}  {:>10.3g}\n", curve.depth, curve.stream[1],
-                            curve.stream.back(), curve.gradient_ratio());
+        const auto cell = [](double value) {
+            return std::isfinite(value) ? fmt::format("{:.3g}", value) : std::string("-");
+        };
+        text += fmt::format("  {:>6}  {:>10}  {:>10}  {:>10}\n", curve.depth, cell(curve.stream[1]),
+                            cell(curve.stream.back()), cell(curve.gradient_ratio()));
     }
     text += fmt::format("  growth of the stream: {}\n", block.growth());
     text += fmt::format("  worst case: {}\n\n", bound_words(block.beginning.bound));

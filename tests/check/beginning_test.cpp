@@ -38,6 +38,7 @@ TEST(Bound, IsTheWorstCaseOverAllWeights) {
     EXPECT_EQ(bound_of("x + dt*f(norm(x)) | norm(x)"), "none");
     EXPECT_EQ(bound_of("x + dt*t*norm(f(norm(x))) | norm(x)"), "quadratic");
     EXPECT_EQ(bound_of("1.02*x + dt*norm(f(norm(x))) | norm(x)"), "exponential");
+    EXPECT_EQ(bound_of("x + dt*norm(f(norm(x)))*1.05^t | norm(x)"), "exponential");
     EXPECT_EQ(bound_of("x/2 + dt*norm(f(norm(x))) | norm(x)"), "bounded");        // 2 at most
     EXPECT_EQ(bound_of("x + dt*norm(f(norm(x)))/(t+1)^2 | norm(x)"), "bounded");  // pi^2/6 at most, twice
     EXPECT_EQ(bound_of("x + 1e-4*dt*norm(f(norm(x))) | norm(x)"), "linear");      // a small step is a step
@@ -69,7 +70,7 @@ TEST(Beginning, AFactorOnTheStreamMultipliesTwiceABlock) {
     const Beginning block = beginning_of("1.1*x + dt*norm(f(norm(x))) | norm(x)");
     EXPECT_TRUE(block.stream.is_exponential());
     EXPECT_FALSE(block.stream.falls);
-    EXPECT_NEAR(block.stream.growth.rate, 2 * std::log(1.1), 0.02);
+    EXPECT_NEAR(block.stream.rate, 2 * std::log(1.1), 0.02);
     EXPECT_TRUE(block.gradient.is_exponential());
     EXPECT_FALSE(block.gradient.falls);  // it grows on its way back
     EXPECT_EQ(block.bound, "exponential");
@@ -92,7 +93,7 @@ TEST(Beginning, ALawThatFallsIsThatOfItsInverse) {
     const DepthLaw law = law_of(falling);
     EXPECT_TRUE(law.falls);
     EXPECT_TRUE(law.is_exponential());
-    EXPECT_NEAR(law.growth.rate, 0.3, 1e-9);
+    EXPECT_NEAR(law.rate, 0.3, 1e-9);
     EXPECT_NEAR(law.factor, std::exp(0.3 * 39), 1e-3 * std::exp(0.3 * 39));
 }
 

@@ -78,8 +78,35 @@ TEST(Preflight, AFactorOnTheStreamIsUnstableWithItsRate) {
     const Finding* gradient = find(block, "gradient-explodes");
     ASSERT_NE(gradient, nullptr);
     EXPECT_GT(gradient->value, 1000);
+    EXPECT_FALSE(block.suggested_dt);  // the rate is the skip's: no step makes it smaller
+}
+
+TEST(Preflight, AStepThatTamesAnExponentialWasTried) {
+    // Without a norm, branches in proportion to the stream: at 0.4 a branch and dt = 1 about 30 % a block.
+    const BlockReport block = quick_preflight({"x + dt*f(x)"}, "matrices=0.05").blocks.front();
+    EXPECT_EQ(block.growth(), "exponential");
     ASSERT_TRUE(block.suggested_dt);
-    EXPECT_NEAR(*block.suggested_dt, 1 / (2 * std::log(1.1) * 8), 0.08);
+    EXPECT_LT(*block.suggested_dt, 1);
+}
+
+TEST(Preflight, StepsAndPowersOfDepthAreNoExponentials) {
+    const auto growth_of = [](const std::string& equation) { return quick_preflight({equation}).blocks.front(); };
+    const BlockReport jump = growth_of("depth < 0.5 ? x + dt*f(norm(x)) : x + dt*norm(f(norm(x))) | norm(x)");
+    EXPECT_EQ(jump.verdict, Verdict::stable);
+    const BlockReport square = growth_of("x*(t+2)/(t+1) + dt*norm(f(norm(x))) | norm(x)");
+    EXPECT_EQ(find(square, "stream-grows-exponentially"), nullptr);
+    EXPECT_EQ(square.growth(), "linear");
+    // One that shows between models only, and blocks that do nothing.
+    const BlockReport deeper = growth_of("x + dt*exp(L/4)*norm(f(norm(x))) | norm(x)");
+    ASSERT_NE(find(deeper, "stream-grows-exponentially"), nullptr);
+    EXPECT_NEAR(find(deeper, "stream-grows-exponentially")->value, 0.25, 0.03);
+    EXPECT_EQ(deeper.growth(), "exponential");
+    const BlockReport idle = growth_of("x + dt*f(norm(x))*30^(-t) | norm(x)");
+    ASSERT_NE(find(idle, "late-blocks-are-idle"), nullptr);
+    EXPECT_EQ(idle.verdict, Verdict::caution);
+    const BlockReport named = growth_of("x + dt*f(norm(x)) | norm(x)");
+    ASSERT_NE(find(named, "known-equation"), nullptr);
+    EXPECT_NE(find(named, "known-equation")->message.find("pre-ln"), std::string::npos);
 }
 
 TEST(Preflight, AStreamThatShrinksIsUnstableToo) {

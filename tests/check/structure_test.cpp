@@ -69,7 +69,8 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         {"dt*f(norm(x)) | norm(x)", {"no-residual-path", "scale-removed-by-norm"}},
         {"x0 + dt*f(norm(x)) | norm(x)", {"no-residual-path"}},
         {"x + dt*f(norm(x)) - x0 - (x - x0) | norm(x)", {"no-residual-path", "scale-removed-by-norm"}},
-        {"(1-dt)*x + dt*f(norm(x)) | norm(x)", {"no-residual-path", "scale-removed-by-norm"}},  // at a step of 1
+        // at a step of 1
+        {"(1-dt)*x + dt*f(norm(x)) | norm(x)", {"no-residual-path", "part-never-acts", "scale-removed-by-norm"}},
         {"attn: x + dt*f(norm(x)); ffn: dt*f(norm(x)) | norm(x)", {"no-residual-path"}},
         {"depth <= 0.5 ? x + dt*f(norm(x)) : f(norm(x)) | norm(x)", {"no-residual-path"}},
         // Sub-layers.
