@@ -23,6 +23,7 @@ constexpr double lost_gradient = 1000;
 // block.
 constexpr double faint_memory = 1e-2;
 constexpr double lost_in_a_block = 0.25;
+constexpr double tamed = 1.2;  // logarithm of a factor over all blocks that is none to fear
 constexpr double idle_turn = 1e-3;
 constexpr double slow_share = 0.8;  // of what the slower yardstick learns
 // Powers of depth: roots of a sum of 1/l have 0.2 over 96 blocks, roots 1/2, lines 1.
@@ -61,7 +62,9 @@ std::optional<double> suggested_step(const BlockReport& report, const train::Cor
         Candidate slower = report.block;
         slower.settings.dt = dt * std::min(1.0, 1 / (rate * layers));
         const Beginning tried = beginning(slower.scheme, slower.settings, corpus);
-        const bool helps = tried.finite() && !tried.stream.is_exponential() && tried.rate_over_models() == 0;
+        const double before = std::abs(std::log(report.beginning.own.stream_factor()));
+        const double after = std::abs(std::log(tried.own.stream_factor()));
+        const bool helps = tried.finite() && after < std::max(tamed, 0.6 * before);
         return helps ? std::optional<double>(slower.settings.dt) : std::nullopt;
     }
     const std::vector<double>& stream = report.beginning.own.stream;
