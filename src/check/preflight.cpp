@@ -19,6 +19,7 @@ namespace {
 // beyond the second, with the shape of an exponential, nothing is left of a gradient in a model not much deeper.
 constexpr double uneven_gradient = 200;
 constexpr double lost_gradient = 1000;
+constexpr double hopeless_gradient = 1e6;  // whatever the shape
 // Of what the first block said, at the end; and of the stream, after one block. A fresh Post-LN keeps two thirds a
 // block.
 constexpr double faint_memory = 1e-2;
@@ -121,12 +122,12 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
     if (deepest.gradient[1] == 0) {
         findings.push_back({"gradient-vanishes", Severity::unstable,
                             "No gradient reaches the first block of a fresh model: it cannot learn.", evidence, 0});
-    } else if (beginning.gradient.is_exponential() && beginning.gradient.factor > lost_gradient) {
+    } else if (beginning.gradient.factor > (beginning.gradient.is_exponential() ? lost_gradient : hopeless_gradient)) {
         const double rate = beginning.gradient.rate;
         const double own = beginning.own.gradient_ratio();
         findings.push_back({beginning.gradient.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
-                            fmt::format("On its way back the gradient of a fresh model {} by {:.2g} % a block, "
-                                        "exponentially: first and last block of {} differ by a factor of {:.2g}.",
+                            fmt::format("On its way back the gradient of a fresh model {} by {:.2g} % a block: "
+                                        "first and last block of {} differ by a factor of {:.2g}.",
                                         beginning.gradient.falls ? "shrinks" : "grows", 100 * std::expm1(rate), depth,
                                         beginning.gradient.falls ? 1 / own : own),
                             evidence, ratio});
