@@ -11,6 +11,7 @@
 #include "core/json.hpp"
 #include "core/safetensors.hpp"
 #include "program.hpp"
+#include "sanitized.hpp"
 
 namespace flyball::cli::test::inspect_test {
 namespace {
@@ -271,6 +272,9 @@ TEST_F(Inspect, AFolderThatWasBegunIsTakenUp) {
 }
 
 TEST_F(Inspect, SaysWhatItNeedsWhenMemoryIsShort) {
+    if (sanitized) {
+        GTEST_SKIP() << "sanitizers need terabytes of addresses";
+    }
     const Outcome outcome = run_program("inspect --sequences 4000" + out(), "ulimit -v 2000000; exec");
     EXPECT_EQ(outcome.exit, 2);
     EXPECT_EQ(outcome.out, "");
