@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <numeric>
 
 #include "check/structure.hpp"
+#include "check/trial.hpp"
 #include "core/parallel.hpp"
 #include "scheme/own_equation.hpp"
 
@@ -33,13 +33,11 @@ constexpr double between_root_and_line = 0.75;
 constexpr double pi = 3.14159265358979323846;
 
 bool uses_dt(const scheme::Program& program) {
-    const std::string text = program.text();
-    for (std::size_t at = text.find("dt"); at != std::string::npos; at = text.find("dt", at + 1)) {
-        const auto is_word = [&](std::size_t i) {
-            return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
-        };
-        if ((at == 0 || !is_word(at - 1)) && !is_word(at + 2)) {
-            return true;
+    for (const scheme::SubLayer sub_layer : {scheme::SubLayer::attention, scheme::SubLayer::feed_forward}) {
+        for (const scheme::Statement& statement : program.statements(sub_layer)) {
+            if (mentions(*statement.value, {scheme::Quantity::dt})) {
+                return true;
+            }
         }
     }
     return false;

@@ -4,12 +4,12 @@
 
 #include <array>
 #include <cmath>
-#include <map>
 #include <regex>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "scheme/normaliser.hpp"
+#include "train/initial.hpp"
 
 namespace flyball::check {
 
@@ -134,28 +134,8 @@ std::string init_for_width(const scheme::Scheme& scheme, const Settings& setting
         }
     }
     // What the user gave comes later and wins.
-    int depth = 0;
-    std::string part;
-    const auto end_part = [&] {
-        const std::size_t equals = part.find('=');
-        const std::string key = part.substr(0, equals);
-        if (equals != std::string::npos && is_of_a_block(key)) {
-            add(key, scaled(part.substr(equals + 1), settings));
-        } else {
-            init += (init.empty() ? "" : ",") + part;
-        }
-        part.clear();
-    };
-    for (const char c : settings.init) {
-        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-        if (c == ',' && depth == 0) {
-            end_part();
-        } else {
-            part += c;
-        }
-    }
-    if (!settings.init.empty()) {
-        end_part();
+    for (const train::Override& given : train::overrides_of(settings.init)) {
+        add(given.key, is_of_a_block(given.key) ? scaled(given.expression, settings) : given.expression);
     }
     return init;
 }

@@ -34,12 +34,8 @@ struct Part {
 };
 
 bool mentions_depth(const Expression& e) {
-    if (e.kind == Expression::Kind::quantity) {
-        return e.quantity == scheme::Quantity::t || e.quantity == scheme::Quantity::T ||
-               e.quantity == scheme::Quantity::L || e.quantity == scheme::Quantity::depth;
-    }
-    return std::any_of(e.arguments.begin(), e.arguments.end(),
-                       [](const ExpressionPtr& argument) { return mentions_depth(*argument); });
+    using scheme::Quantity;
+    return mentions(e, {Quantity::t, Quantity::T, Quantity::L, Quantity::depth});
 }
 
 // The span of a tree leaves out parentheses around its ends: "2*(x + y" and "x + y)*2" become whole here.
@@ -166,20 +162,14 @@ class StructureWalk {
     void never_taken(const Expression& e, const Expression& condition, const Expression& branch, bool side,
                      const Places& places) {
         // A condition on the model's size says nothing about depth: another model may take the other side.
-        const bool of_size = !mentions_depth(condition) && mentions_size(condition);
+        const bool of_size =
+            !mentions_depth(condition) && mentions(condition, {scheme::Quantity::n, scheme::Quantity::d});
         add({"branch-never-taken", of_size ? Severity::caution : Severity::malformed,
              fmt::format("The branch `{}` of `{}` is never taken: `{}` is {} in every block.", print(branch), print(e),
                          print(condition), side ? "false" : "true"),
              fmt::format("looked at {} blocks of a model with L = {}, d = {}, n = {}", places.size(), settings_.depth,
                          settings_.width, settings_.tokens),
              static_cast<double>(places.size())});
-    }
-
-    static bool mentions_size(const Expression& e) {
-        return (e.kind == Expression::Kind::quantity &&
-                (e.quantity == scheme::Quantity::n || e.quantity == scheme::Quantity::d)) ||
-               std::any_of(e.arguments.begin(), e.arguments.end(),
-                           [](const ExpressionPtr& argument) { return mentions_size(*argument); });
     }
 
     void visit_binary(const Expression& e, const Places& places, const Places& others, bool varies) {

@@ -7,6 +7,7 @@
 
 #include "core/random.hpp"
 #include "scheme/rows.hpp"
+#include "scheme/typing.hpp"
 
 namespace flyball::check {
 
@@ -120,6 +121,15 @@ scheme::LearnedValues learned_values(const scheme::Program& program, const schem
 }
 
 }  // namespace
+
+bool mentions(const scheme::Expression& expression, std::initializer_list<scheme::Quantity> quantities) {
+    bool found = false;
+    scheme::walk(expression, [&](const scheme::Expression& e) {
+        found = found || (e.kind == scheme::Expression::Kind::quantity &&
+                          std::find(quantities.begin(), quantities.end(), e.quantity) != quantities.end());
+    });
+    return found;
+}
 
 std::vector<scheme::Environment> environments(std::size_t depth, const Settings& settings) {
     std::vector<scheme::Environment> places;

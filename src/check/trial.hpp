@@ -9,6 +9,7 @@
 // disappear. norm, unit and rms have no eps and no gains.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,9 @@ double relative_difference(const std::vector<double>& a, const std::vector<doubl
 
 // By block: whether x after it depends on a stream before it when what the sub-layers give is held fast.
 std::vector<bool> residual_blocks(const scheme::Program& program, const Settings& settings);
+
+// Whether one of these quantities stands in the expression.
+bool mentions(const scheme::Expression& expression, std::initializer_list<scheme::Quantity> quantities);
 
 // The places of all blocks: t, depth, L, ... as a model has them.
 std::vector<scheme::Environment> environments(std::size_t depth, const Settings& settings);

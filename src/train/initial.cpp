@@ -41,29 +41,26 @@ const std::vector<MatrixKey>& matrix_keys() {
     return keys;
 }
 
-struct Override {
-    std::string key;
-    std::string expression;
-};
-
-[[noreturn]] void fail(const Settings& s, std::string_view expected, std::string_view hint = {}) {
-    throw Error(ErrorKind::usage, "train.init", setting("init", flyball::quoted(s.init)), expected, hint);
+[[noreturn]] void fail(const std::string& init, std::string_view expected, std::string_view hint = {}) {
+    throw Error(ErrorKind::usage, "train.init", setting("init", flyball::quoted(init)), expected, hint);
 }
 
+}  // namespace
+
 // Cut at commas outside of parentheses.
-std::vector<Override> overrides_of(const Settings& s) {
+std::vector<Override> overrides_of(const std::string& init) {
     std::vector<Override> found;
     int depth = 0;
     std::string part;
     const auto end_part = [&] {
         const std::size_t equals = part.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
-            fail(s, "KEY=EXPR with commas between them, for example embedding=1,residual=0.02/sqrt(2*L)");
+            fail(init, "KEY=EXPR with commas between them, for example embedding=1,residual=0.02/sqrt(2*L)");
         }
         found.push_back({part.substr(0, equals), part.substr(equals + 1)});
         part.clear();
     };
-    for (const char c : s.init) {
+    for (const char c : init) {
         depth += c == '(' ? 1 : c == ')' ? -1 : 0;
         if (c == ',' && depth == 0) {
             end_part();
@@ -71,11 +68,13 @@ std::vector<Override> overrides_of(const Settings& s) {
             part += c;
         }
     }
-    if (!s.init.empty()) {
+    if (!init.empty()) {
         end_part();
     }
     return found;
 }
+
+namespace {
 
 class Overriding {
   public:
@@ -84,7 +83,7 @@ class Overriding {
 
     void apply() {
         std::map<Matrix, std::string> deviations;  // of what is named twice the last counts
-        for (const Override& one : overrides_of(settings_)) {
+        for (const Override& one : overrides_of(settings_.init)) {
             const auto& keys = matrix_keys();
             const auto matrices =
                 std::find_if(keys.begin(), keys.end(), [&](const MatrixKey& key) { return key.name == one.key; });
@@ -97,7 +96,7 @@ class Overriding {
             } else if (one.key.rfind("gain.", 0) == 0) {
                 const auto number = parse_whole(one.key.substr(5));
                 if (!number || *number == 0) {
-                    fail(settings_, "gain.K with the number of a norm, from 1");
+                    fail(settings_.init, "gain.K with the number of a norm, from 1");
                 }
                 set_gains(one.expression, *number);
             } else {
@@ -117,7 +116,7 @@ class Overriding {
         }
         names.insert(names.end(), {"gains", "gain.K"});
         const std::string near = nearest(got, names);
-        fail(settings_, fmt::format("keys among {}", fmt::join(names, ", ")),
+        fail(settings_.init, fmt::format("keys among {}", fmt::join(names, ", ")),
              near.empty() ? "" : fmt::format("did you mean {}?", near));
     }
 
@@ -128,7 +127,7 @@ class Overriding {
     double value(const std::string& expression, std::size_t layer) const {
         const double number = scheme::scalar_value(expression, environment(layer));
         if (!std::isfinite(number)) {
-            fail(settings_, fmt::format("finite numbers, not {} = {}", expression, number));
+            fail(settings_.init, fmt::format("finite numbers, not {} = {}", expression, number));
         }
         return number;
     }
@@ -180,7 +179,7 @@ class Overriding {
         }
         if (matrix == Matrix::head) {
             if (layout.head == layout.tokens) {
-                fail(settings_, fmt::format("no key head: it is the embedding without {}", setting("untied")));
+                fail(settings_.init, fmt::format("no key head: it is the embedding without {}", setting("untied")));
             }
             scale_table(layout.head, matrix, expression);
             return;
@@ -239,7 +238,7 @@ class Overriding {
             most = std::max(most, set(model_.layout().blocks[l].norms, l));
         }
         if (number > most) {
-            fail(settings_, fmt::format("gains of the {} norms that a block of this equation has", most));
+            fail(settings_.init, fmt::format("gains of the {} norms that a block of this equation has", most));
         }
         if (number == 0) {
             set(model_.layout().readout_norms, a_.layers - 1);

@@ -47,6 +47,13 @@ Settings completed(Settings settings);
 // Throws Error where the model to start from and the data number their tokens differently, as far as both say how.
 void check_tokens(const Settings& settings, const Corpus& corpus);
 
+// The parts of `init`, in order. Throws Error where one is not KEY=EXPR.
+struct Override {
+    std::string key;
+    std::string expression;
+};
+std::vector<Override> overrides_of(const std::string& init);
+
 // Throws Error where the start that `init` describes cannot be made, before anything is written.
 void check_start(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
 

@@ -171,6 +171,36 @@ TEST(Study, KeepsItsRunsAndFindsThemAgain) {
     EXPECT_THROW(trained(again, condition), Error) << "what was kept is not a run";
 }
 
+TEST(Study, KeepsLengthsOfStreamsBesideTheirBounds) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: models are trained";
+    }
+    Context context;
+    context.quick = true;
+    context.seed = 401;
+    const StudySizes sizes = study_sizes(context);
+    for (const char* const scheme : {"peri-ln", "pre-ln"}) {
+        const TrainedRun run = trained(context, with_step(scheme, 1)).front();
+        for (const auto& [length, bound] :
+             {std::pair(run.length_start, run.bound_start), std::pair(run.length_end, run.bound_end)}) {
+            ASSERT_EQ(length.size(), sizes.layers + 1) << scheme;
+            ASSERT_EQ(bound.size(), length.size()) << scheme;
+            EXPECT_DOUBLE_EQ(length[0], bound[0]) << "the embedding is what it is";
+            for (std::size_t l = 1; l < length.size(); ++l) {
+                EXPECT_LT(length[l], bound[l]) << scheme << ", block " << l;
+            }
+        }
+        EXPECT_GT(run.length_end.back(), run.length_start.back()) << "streams grow in training";
+        if (scheme == std::string("peri-ln")) {
+            // Gains are within one step of 1: two branches of length sqrt(d) a block.
+            const double block = 2 * std::sqrt(static_cast<double>(sizes.dim));
+            EXPECT_NEAR(run.bound_start[1] - run.bound_start[0], block, 0.01 * block);
+            EXPECT_NEAR(run.bound_start.back() - run.bound_start[0], block * static_cast<double>(sizes.layers),
+                        0.01 * block * static_cast<double>(sizes.layers));
+        }
+    }
+}
+
 TEST(Study, StopsWhenAsked) {
     std::atomic<bool> stop{true};
     Context context;

@@ -1,7 +1,10 @@
 // `flyball check` as a user runs it: verdicts as exit codes, its document, its files, its errors.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
+#include <map>
+#include <sstream>
 
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -82,6 +85,47 @@ TEST_F(Check, AFolderHasTheReportAndIsReadAgain) {
     EXPECT_EQ(again.out, first.out);
     const Outcome other = run_program("check pre-ln" + quick + out() + " --resume");
     EXPECT_EQ(other.exit, 2);
+}
+
+// The page and the table show the numbers of the document.
+TEST_F(Check, PageAndTableShowWhatWasMeasured) {
+    const Outcome outcome = run_program("check peri-ln --json" + quick + out());
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json json = parse_json(outcome.out, "out");
+    std::map<std::string, std::vector<double>> drawn;  // by panel, of the block
+    std::istringstream lines(contents("check.csv"));
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t y = line.rfind(',');
+        const std::size_t series = line.find(",peri-ln,");
+        if (series != std::string::npos) {
+            drawn[line.substr(0, series)].push_back(std::stod(line.substr(y + 1)));
+        }
+    }
+    const Json& deepest = json.at("beginning").back();
+    const auto stream = deepest.at("stream").get<std::vector<double>>();
+    std::vector<double> gradient = deepest.at("gradient").get<std::vector<double>>();
+    const double last = gradient.back();
+    for (double& value : gradient) {
+        value /= last;
+    }
+    ASSERT_EQ(stream.size(), 97U);
+    EXPECT_EQ(drawn["Stream of a fresh model over depth"], stream);
+    EXPECT_EQ(drawn["Gradient of a fresh model over depth"], gradient);
+    for (const Json& run : json.at("training")) {
+        const auto& losses = drawn["Training loss at " + std::to_string(run.at("depth").get<int>()) + " blocks"];
+        ASSERT_EQ(losses.size(), 12U);
+        EXPECT_EQ(losses.front(), run.at("first"));
+        EXPECT_EQ(losses.back(), run.at("last"));  // a tenth of 12 steps is one
+    }
+    const std::string report = contents("report.txt");
+    for (const Json& curve : json.at("beginning")) {
+        const auto of = curve.at("stream").get<std::vector<double>>();
+        const auto back = curve.at("gradient").get<std::vector<double>>();
+        char row[80];
+        std::snprintf(row, sizeof row, "  %6d  %10.3g  %10.3g  %10.3g\n", curve.at("depth").get<int>(), of[1],
+                      of.back(), back[1] / back.back());
+        EXPECT_NE(report.find(row), std::string::npos) << row;
+    }
 }
 
 TEST_F(Check, WrongCallsAreOneSentence) {
