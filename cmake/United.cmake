@@ -2,10 +2,10 @@
 #
 # With FLYBALL_UNITED that is a few files that include a dozen of them each: headers are read and templates instantiated once a
 # dozen (docs/decisions/0028). CMake's own unity builds name files by their full paths, so that a compiler cache would know them
-# in one checkout only. The release build compiles the library and the program file by file: it says whether each includes what
-# it needs, and a changed file is one file to compile. ./test has it compile the tests together (FLYBALL_UNITED_TESTS).
+# in one checkout only. Without it every file is compiled by itself, which says whether each includes what it needs, and where a
+# changed file is one file to compile: so do the presets debug and asan, and clang-tidy.
 function(flyball_united result name)
-  if(NOT FLYBALL_UNITED AND NOT (FLYBALL_UNITED_TESTS AND name MATCHES "^flyball_test"))
+  if(NOT FLYBALL_UNITED)
     set(${result} ${ARGN} PARENT_SCOPE)
     return()
   endif()
@@ -30,5 +30,3 @@ set(FLYBALL_UNITED_OPTIONS
   -Wno-shadow
   # GCC takes every file that is included for a header, where types of unnamed namespaces would be a mistake.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-add_library(flyball_united_options INTERFACE)
-target_compile_options(flyball_united_options INTERFACE ${FLYBALL_UNITED_OPTIONS})

@@ -37,6 +37,7 @@ UNTRIED = LISTS / "untried.txt"  # one name a line; take a name out once its mis
 TREE = ROOT / "build/mutations"
 BUILD = TREE / "build/release"
 FEWEST = 10  # of a module
+FEW = 10  # mistakes that are not worth a build of their own
 # Test programs from cheap to dear, so that a mistake is found as early as can be; others come after these.
 ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "limits", "train", "model", "dynamics",
          "bridge", "cli"]
@@ -122,10 +123,12 @@ def synchronise():
                 path.unlink()
 
 
-def configure():
+def configure(united):
+    # Compiled together the copy is what the release build is, which the compiler cache has seen; file by file it takes a
+    # whole build at first, and then a mistake is one file to compile instead of a dozen.
     # Tests are run by program, so there is no need to list them after each link.
     command = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DFLYBALL_TESTS=ON",
-               "-DFLYBALL_UNITED_TESTS=ON", "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
+               f"-DFLYBALL_UNITED={'ON' if united else 'OFF'}", "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"could not configure {BUILD}\n{done.stdout}{done.stderr}")
@@ -239,7 +242,7 @@ def run(chosen, whole, own=False):
     with open(TREE / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         synchronise()
-        configure()
+        configure(united=len(chosen) <= FEW)
         by_module = programs()
         if whole:
             # A suite that is red to begin with would notice everything.
