@@ -15,6 +15,7 @@ namespace {
 
 // Below this many blocks the symmetric version wastes too much on diagonals, packing and sums of slots.
 constexpr std::size_t least_blocks = 3;
+// Shares are functions of sizes alone. A slot of rows needs no memory; a slot of tiles has sums of its own, so fewer.
 constexpr std::size_t rows_per_direct_slot = 32;
 constexpr std::size_t most_direct_slots = 64;
 constexpr std::size_t pairs_per_slot = 4;

@@ -14,6 +14,7 @@ namespace flyball::attention {
 
 namespace {
 
+// A slot has sums of its own, [np, d] numbers: more slots share work better and cost memory and a longer finish.
 constexpr std::size_t pairs_per_fused_slot = 10;
 constexpr std::size_t most_fused_slots = 8;
 

@@ -1,4 +1,5 @@
-// The definition: plain double loops, one row at a time.
+// The definition: plain double loops, one row at a time, O(n^2 w). Every other kernel is compared with this one, so it
+// is kept free of tricks; float tokens are widened and only the result is rounded.
 #include <algorithm>
 #include <vector>
 
