@@ -30,6 +30,8 @@ std::size_t stream_of(const Code& code, int sum) {
     return 0;
 }
 
+// Marks the branch of one call register by register, in the order of the code, and notes where it ends (the header says
+// what a branch is). Biases (ones) count as nothing else: a branch with a bias added is still the branch alone.
 void follow(const Code& code, std::size_t call, std::vector<Contribution>& found) {
     std::vector<bool> branch(index(code.registers), false);
     const SubLayer sub_layer = code.instructions[call].sub_layer;

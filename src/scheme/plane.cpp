@@ -22,6 +22,7 @@ double length(const PlaneVector& x, double n) {
     return std::hypot(x.a * std::sqrt(1 - 1 / n), (x.a / n + x.b) * std::sqrt(n));
 }
 
+// The same for <x_j, y_j> of one token: e_j splits into (e_j - m) of squared length 1 - 1/n and m = sum e_k/n of 1/n.
 double dot(const PlaneVector& x, const PlaneVector& y, double n) {
     return x.a * y.a * (1 - 1 / n) + (x.a / n + x.b) * (y.a / n + y.b) * n;
 }
