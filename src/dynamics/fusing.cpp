@@ -13,6 +13,7 @@ namespace {
 
 constexpr double jumped_over = 0.5;  // steps times rate
 constexpr double parting = 1e3;
+// A pair at rest approaches at a speed that is rounding: d/dt of the distance counts as not positive up to this.
 constexpr double noise = 4e-15;  // of a relative velocity, in units of rate times distance
 
 double distance(const double* a, const double* b, std::size_t dim) {
@@ -81,6 +82,9 @@ void Groups::set_history(std::vector<Fusing> history) {
     }
 }
 
+// Leaders of different groups that are within the tolerance are candidates; one evaluation (`move`) with all of them
+// taken as grouped gives the rates of their mutual pulls. Before anything is joined, tokens that no longer belong are
+// let go; then nothing is joined in this step, so that a run does not join and part the same tokens at the same t.
 bool Groups::update(double t, double h, double tolerance, std::size_t dim, const Values& theta, const Move& move) {
     struct Pair {
         std::size_t j, k;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double event_precision = 1e-10;  // of t
 
+// What integrators see of the particles: one vector y of all streams.
 class ParticleMotion final : public Motion {
   public:
     explicit ParticleMotion(Particles& particles) : particles_(particles) {}

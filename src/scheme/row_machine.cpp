@@ -25,8 +25,8 @@ std::size_t block_rows(std::size_t dim, int registers, std::size_t bytes_of_numb
     return std::clamp<std::size_t>(cache_bytes / std::max<std::size_t>(1, bytes), 1, 256);
 }
 
-// A register is local unless a later stage reads it than the one that writes it, or a call reads or writes it: calls
-// see all rows at once. Streams and x0 are read where the caller has them.
+// A register is local unless a stage after the one that writes it reads it, or a call reads or writes it: calls see all
+// rows at once. Streams and x0 are read where the caller has them.
 RowLayout::RowLayout(const Code& code)
     : placement(index(code.registers), Placement::local), slot(index(code.registers), -1) {
     std::vector<int> defined(index(code.registers), -1);  // stage that writes the register
