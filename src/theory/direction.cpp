@@ -24,6 +24,7 @@ double Direction::eta() const {
     return chart == Chart::zeta ? eta_sign * std::exp(std::max(value, floor_of(log_length))) : value;
 }
 
+// |a e + b s|^2 = a^2 + 2 a b + n b^2 = 1 gives a = 1/sqrt(1 + 2 rho + n rho^2), or b = 1/sqrt(eta^2 + 2 eta + n).
 PlaneVector Direction::unit(double n) const {
     if (chart == Chart::rho) {
         const double a = sign / std::sqrt(1 + value * (2 + n * value));
@@ -34,6 +35,9 @@ PlaneVector Direction::unit(double n) const {
     return {e * b, b};
 }
 
+//     rho    a' = -a^3 (1 + n rho)      b' = a + rho a'             since b = rho a
+//     eta    b' = -b^3 (1 + eta)        a' = b + eta b'             since a = eta b
+//     zeta   the same times eta         d eta/d zeta = eta
 PlaneVector Direction::turn(double n) const {
     if (chart == Chart::rho) {
         const double a = sign / std::sqrt(1 + value * (2 + n * value));
@@ -126,6 +130,8 @@ Direction Direction::recharted(double n, bool may_take_log) const {
     return result;
 }
 
+// From a b' - b a' of the unit vector and its velocity:  rho' = (a b' - b a')/a^2,  eta' = -(a b' - b a')/b^2, zeta' =
+// eta'/eta. In its own frame u = (1, 0), so that the difference is one number and nothing cancels.
 double Direction::rate(const Frame& frame, bool own_frame, const PlaneVector& v, double n) const {
     const PlaneVector u = unit(n);
     if (chart != Chart::rho && !own_frame) {

@@ -134,6 +134,8 @@ std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
     return streams;
 }
 
+// What a tolerance is relative to: rho and zeta to themselves (zeta, a logarithm, to at least 1), eta to what it will
+// be, since it may fall by orders within a step or pass through 0, logarithms of lengths to at least 1.
 void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) const {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const double was = std::abs(before[2 * i]);
@@ -239,6 +241,8 @@ bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& f
     return true;
 }
 
+// Rates of the numbers of the state, two a stream: of its direction and of log |x|. Each stream is looked at in the
+// frame of its own direction, where its turn is a number by itself; that costs an evaluation of the equation a stream.
 bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) {
     result.assign(2 * streams.size(), 0);
     std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it

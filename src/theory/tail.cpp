@@ -148,6 +148,8 @@ double arrival(const Walk& walk) {
     return 0;
 }
 
+// lambda = c t^slope by two samples at the end, a decade or half the tail apart; how far the tail is from that line;
+// whether the slope has come to rest.
 Tail tail_of(const Walk& walk) {
     const std::vector<Sample>& all = walk.samples;
     const Sample& last = all.back();
