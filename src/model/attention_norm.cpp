@@ -21,6 +21,8 @@ struct Piece {
     std::size_t gain_offset;
 };
 
+// All heads with gains in common are one piece of `heads` vectors; with gains per channel each head is a piece of its
+// own; a norm over the projection has one long vector.
 std::vector<Piece> pieces_of(const Architecture& a, const BlockLayout& block, NormPlacement placement) {
     const AttentionNorm& norm = a.attention_norm;
     std::vector<Piece> pieces;

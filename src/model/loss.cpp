@@ -185,6 +185,13 @@ std::vector<double> Pass<Real>::losses_of(const std::vector<Real>& readout, std:
     return losses;
 }
 
+// With N targets, p the softmax of a row's logits and e its target:
+//
+//     loss       = 1/N sum over rows of (log sum exp(logits) - logit_e)
+//     dL/dlogit  = weight/N (p - [k = e])                 p = exp(logit - log sum exp), times the slope of a soft cap
+//     dL/dreadout = dL/dlogit head                        dL/dhead += dL/dlogit' readout
+//
+// Logits of a block of rows become their gradient in place, and both products follow before the next block.
 template <class Real>
 double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Parameters<Real>& gradients, double weight,
                                      const Taps<Real>& taps) {

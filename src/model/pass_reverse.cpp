@@ -83,6 +83,9 @@ void Pass<Real>::add_norms(const std::vector<NormPlace>& places, const std::vect
     }
 }
 
+// From the readout through blocks L .. 1 to x0. `above` are the gradients of the streams after a block, `below` those
+// before it. With Keep::inputs each block runs forward once more from the streams it was given, into the one tape there
+// is. Every stream starts at x0, and equations may mention x0: both add to its gradient, which ends in the tables.
 template <class Real>
 void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps) {
     if (keep_ == Keep::nothing || embedding_.empty()) {

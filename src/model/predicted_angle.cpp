@@ -102,6 +102,8 @@ std::optional<double> fixed_on_entry(const Model<float>& model, std::size_t laye
     return std::nullopt;
 }
 
+// The length of every register of a block, by walking its code once: measured on entry and after calls, fixed or
+// averaged behind a norm, roots of sums of squares behind a sum.
 class Lengths {
   public:
     Lengths(const Model<float>& model, const BlockCode& block, std::size_t layer, std::size_t tokens,
