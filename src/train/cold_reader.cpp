@@ -102,6 +102,7 @@ double ColdReader::probability(const Hypothesis& hypothesis, Token token) const 
     unreachable();
 }
 
+// Bayes: the weight of a hypothesis is multiplied by how well it predicted the token. Those that did not allow it go.
 double ColdReader::read(Token token) {
     const double chance = probability(token);
     if (reading_ == Reading::first_word) {
@@ -177,6 +178,7 @@ void ColdReader::end_unit(bool copy) {
     }
 }
 
+// The class that the next new word follows: known from the window, or that of f_1, with chances ~ a_1(c) E_1(c).
 void ColdReader::find_class_before(Hypothesis& hypothesis) const {
     std::vector<double>& before = hypothesis.before;
     if (!seen_.empty()) {
@@ -194,6 +196,7 @@ void ColdReader::find_class_before(Hypothesis& hypothesis) const {
     }
 }
 
+// mass of a node: probability that f_place begins like this, up to a factor; a copy of it spells its way down the tree.
 void ColdReader::find_source(Hypothesis& hypothesis, std::size_t place) const {
     const std::vector<double> earlier = from_before(hypothesis, place);
     const std::vector<double> later = from_after(hypothesis, place);
@@ -229,7 +232,7 @@ void ColdReader::narrow(Hidden& hidden, std::vector<bool> may_be) const {
     }
 }
 
-// a_j
+// a_j of the header: from a_D, the farthest word, forward in time to f_j.
 std::vector<double> ColdReader::from_before(const Hypothesis& hypothesis, std::size_t place) const {
     const std::size_t classes = language_->classes();
     std::vector<double> a(language_->stationary().begin(), language_->stationary().end());
@@ -246,7 +249,7 @@ std::vector<double> ColdReader::from_before(const Hypothesis& hypothesis, std::s
     return a;
 }
 
-// b_j
+// b_j of the header: from the first whole new word of the window, if there is one, back to f_j.
 std::vector<double> ColdReader::from_after(const Hypothesis& hypothesis, std::size_t place) const {
     const std::size_t classes = language_->classes();
     std::vector<double> b(classes, 1.0);

@@ -196,6 +196,8 @@ std::vector<Json> RunFolder::lines() const {
     return result;
 }
 
+// Lines after the restart point belong to steps that will be done again: they are cut off, and TensorBoard's file,
+// which is a copy of the lines, is written anew.
 void RunFolder::take_up(Trainer& trainer) {
     const std::filesystem::path file = folder_.work("restart.safetensors");
     std::error_code error;
