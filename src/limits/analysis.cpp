@@ -254,6 +254,8 @@ double memory_estimate(const model::Architecture& a, std::size_t tokens, const S
     return grams * gram + sums + blocks + directions + model::memory_estimate(a, tokens, model::Keep::nothing);
 }
 
+// Passes from the shortest to the longest; only the last gives separation, sensitivity and the measures of a head.
+// Work, and with it progress, grows like the third power of a length: rows, keys, and keys that join.
 std::vector<Result> analyse(const model::Model<float>& model, const model::Input& input, const Settings& settings,
                             const std::vector<std::size_t>& lengths, const Watch& watch) {
     const model::Architecture& a = model.architecture();

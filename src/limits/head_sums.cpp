@@ -163,6 +163,7 @@ void HeadSums::add_separation(const RowOfHead& row, const RowInput& input, RowRo
     }
 }
 
+// Entropy of the weights over their sum, so that it is one also where they do not add up to 1: log(total) - logs/total.
 void HeadSums::add_shape(const RowOfHead& row, const RowRoom& room) {
     const std::size_t keys = row.seen.count();
     const std::vector<std::size_t>& order = room.order;

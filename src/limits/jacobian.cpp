@@ -75,6 +75,7 @@ double infinity_norm(const std::vector<double>& a) {
     return 2 * most;
 }
 
+// Karmarkar and Karp: the two largest numbers go to different sides, which is as good as one number, their difference.
 double differencing(const std::vector<double>& a) {
     thread_local std::vector<double> heap;
     heap.clear();

@@ -56,6 +56,8 @@ double larger(double a, double b) {
 
 }  // namespace
 
+// Heads that separate a share p of a row's keys each, independently, would separate 1 - (1-p)^H of them together: the
+// prediction. Measured is the union. Rows that see N keys or fewer are left out.
 Coverage coverage_of(const std::vector<HeadSums*>& heads, const std::vector<std::size_t>& keys, std::size_t tokens) {
     Coverage result;
     result.heads = heads.size();

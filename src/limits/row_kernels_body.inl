@@ -96,6 +96,7 @@ inline double sum_of_roots(std::size_t m, const double* q, const double* b, cons
     return sum_of<double>(sum[0] + sum[1]);
 }
 
+// a_i - k (S - a_i) = (1+k) a_i - k S, whose square is (1+k)^2 q_i - 2 k (1+k) b_i + k^2 S2: linear in q_i and b_i.
 double main_sum(std::size_t m, double k, double S2, const double* q, const double* b) {
     const Numbers of_q = all((1 + k) * (1 + k));
     const Numbers of_b = all(-2 * k * (1 + k));
