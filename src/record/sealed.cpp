@@ -50,6 +50,8 @@ struct Content {
     std::span<const std::byte> bytes;
 };
 
+// Everything that could be changed: all texts (kind and identity among them), names, types, shapes and bytes. Tensors
+// by name, since a file may have them in any order; bytes need no length in front, which the shape has.
 std::string checksum_of(const TensorMetadata& metadata, std::vector<Content> contents) {
     Hash hash;
     for (const auto& [key, value] : metadata) {
@@ -72,6 +74,8 @@ std::string kind_of(Dtype dtype, const std::vector<std::size_t>& shape) {
 }
 
 // `found`: what the file says, by name.
+// Both ways: what this run has and the file has not, or has otherwise, and what the file has that this run does not
+// know.
 void check_identity(const std::filesystem::path& path, const Seal& seal, const std::string& kind,
                     const std::map<std::string, std::string>& found) {
     if (kind != seal.kind) {
@@ -157,6 +161,7 @@ void write_sealed(const std::filesystem::path& path, const Seal& seal, std::span
     write_safetensors(path, tensors, sealed);
 }
 
+// The checksum before the identity: what a damaged file says of itself means nothing. Reads the whole file once.
 SafeTensors open_sealed(const std::filesystem::path& path, const Seal& seal) {
     SafeTensors file = SafeTensors::open(path);
     const TensorMetadata& metadata = file.metadata();
