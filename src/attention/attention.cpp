@@ -220,6 +220,8 @@ struct Attention<Real>::Body {
     }
 };
 
+// Small systems are shared out whole, each slot with a kernel and memory of its own; a large one is worked on by all
+// threads inside its kernel.
 template <class Real>
 Attention<Real>::Attention(Shape shape, Settings settings, Weights<Real> weights, std::string_view kernel)
     : body_(std::make_unique<Body>()) {

@@ -44,6 +44,8 @@ class Circle final : public HeadKernel<Real> {
           room_(slots_ * room_size),
           far_(slots_) {}
 
+    // Fourier sums where all tokens have one length r; their length is a matter of beta r^2. Direct sums where lengths
+    // differ, and for tokens so long that K ~ sqrt(80 beta r^2) orders are more than n tokens or a gain would overflow.
     void run(double beta, const Real* z, const Real* key, const Real* value, Real* out) override {
         const std::size_t n = problem_.tokens;
         const SquareRange range = square_range(n, 2, z);

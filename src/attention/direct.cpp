@@ -77,6 +77,7 @@ class Direct final : public HeadKernel<Real> {
         });
     }
 
+    // Pack, share the pairs of blocks among slots, add the slots up: three passes, each cut by sizes alone.
     void tiles(const Exponent& exponent, const Real* z, Real* out) {
         pack(exponent, z);
         parallel_slots(pairs_, slots_, [&](std::size_t slot, std::size_t begin, std::size_t end) {

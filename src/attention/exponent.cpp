@@ -10,6 +10,7 @@
 
 namespace flyball::attention {
 
+// Least and largest do not depend on the order of rows, so slots may be joined in any.
 template <class Real>
 SquareRange square_range(std::size_t tokens, std::size_t dim, const Real* z) {
     constexpr std::size_t numbers_per_slot = 32768;

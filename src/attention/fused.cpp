@@ -131,6 +131,7 @@ class Fused final : public HeadKernel<Real> {
         return shares;
     }
 
+    // Clears as much of the slot's sums as its share will touch: the others are never read (finish).
     void tiles(std::size_t slot) {
         const std::size_t deep = round_up(problem_.width, NR);
         FusedTiles<Real> job;

@@ -75,6 +75,8 @@ std::vector<std::string> kernel_names() {
     return names;
 }
 
+// `reference` can do everything, so there is always a kernel. With "auto" the estimates of the table decide; the first
+// of equals wins. Asked for by name, a kernel that cannot do the problem says why.
 const KernelEntry& choose_kernel(const HeadProblem& problem, bool single, std::string_view name) {
     if (name == "auto") {
         const KernelEntry* best = &kernel_table().front();

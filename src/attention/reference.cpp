@@ -42,6 +42,7 @@ class Reference final : public HeadKernel<Real> {
         std::vector<double> room;
     };
 
+    // scores -> weights (row_weights) -> weighted sum of values, all in double.
     void one_row(double beta, std::size_t j, const Real* query, const Real* key, const Real* value, Row& row,
                  Real* out) const {
         const std::size_t width = problem_.width;
