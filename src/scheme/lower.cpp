@@ -130,6 +130,11 @@ class Lowering {
     int instance_ = 0;
 };
 
+//     a variable       1*its register
+//     a + b, a - b     the terms of both
+//     c * a, a / c     the terms of a with c multiplied into their coefficients
+//     c ? a : b        the side that was decided
+//     a call           an instruction of its own; 1*its result
 LinearForm Lowering::lower(const Expression& e) {
     switch (e.kind) {
         case Expression::Kind::variable: {

@@ -123,6 +123,7 @@ std::string blame_text(const Code& code, int index, Run run) {
 
 }  // namespace
 
+// Forward: what is known of every register. At the outputs: is anything unknown? Backward: what is needed.
 void make_plan(const Code& code, Run run, const std::vector<CoefficientFacts>& coefficients,
                const std::vector<Mark>& entry, Plan& plan) {
     plan.marks.assign(static_cast<std::size_t>(code.registers), Mark{});

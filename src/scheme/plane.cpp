@@ -204,6 +204,7 @@ std::optional<std::string> PlaneStep::project(const Environment& env, std::vecto
     return problem;
 }
 
+// As RowStep::velocity: the derivative of S at dt = 0, then that of N0 along it.
 std::optional<std::string> PlaneStep::velocity(const Environment& env, const std::vector<PlaneVector>& streams,
                                                const PlaneVector& embedding, PlaneFunction f,
                                                std::vector<PlaneVector>& slopes) {

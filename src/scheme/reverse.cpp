@@ -15,6 +15,8 @@ ReverseStep<Real>::ReverseStep(const Program& program, SubLayers sub_layers, std
       part_(part),
       room_(room != nullptr ? std::move(room) : std::make_shared<ReverseRoom<Real>>()) {}
 
+// Lowers the block when a condition, a factor or the wish to see branches has changed, runs it with every coefficient
+// kept, and remembers where its inputs are: backward() reads them again.
 template <class Real>
 void ReverseStep<Real>::forward(const Environment& env, const std::vector<const Real*>& streams, const Real* embedding,
                                 const std::vector<Real*>& out, const BlockParameters<Real>& parameters,
@@ -238,6 +240,9 @@ void ReverseStep<Real>::reverse_stage(const Stage& stage, std::size_t count, con
     }
 }
 
+// From the last stage to the first: the reverse of the call behind the stage, on all rows, then the stage itself on
+// blocks of rows in cache. Sums over rows (coefficients, gains) are gathered per slot in double and added in the order
+// of slots; coefficients are then chained to the learned parameters in them.
 template <class Real>
 void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const std::vector<Real*>& grad_streams,
                                  Real* grad_embedding, BlockGradients& gradients, SubLayerReverse<Real> reverse) {

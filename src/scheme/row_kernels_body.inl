@@ -389,6 +389,7 @@ void norm_rows_reverse(const RowMap<Real>& map, std::size_t rows, std::size_t di
     }
 }
 
+// y = gain u(alpha x + shift): slope holds g gain u', which every gradient but the gain's is made of.
 template <class Real>
 void curve_row_reverse(const RowMap<Real>& map, std::size_t dim, const Real* x, const Real* g, Real* __restrict grad_in,
                        const RowMapGradient& gradient, Real* room) {

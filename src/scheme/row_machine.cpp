@@ -206,6 +206,8 @@ void RowMachine<Real>::run_stage(const Stage& stage, std::size_t count, const st
     }
 }
 
+// Where each register's numbers are for the rows from `row` on. Scratch has two blocks a local register, primal and
+// slope.
 template <class Real>
 void RowMachine<Real>::locate(std::size_t row, const std::vector<RowPart<Real>>& streams, const Real* embedding,
                               Real* scratch, std::size_t block, std::vector<RowTarget<Real>>& at) {
