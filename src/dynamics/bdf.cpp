@@ -168,6 +168,8 @@ void Bdf::start(Motion& motion, double t, const std::vector<double>& y, double e
     started_ = true;
 }
 
+// One internal step of CVODE, which stops at `end` exactly (CV_TSTOP_RETURN). It keeps its own y and history: whoever
+// changes y outside has to call forget(), and the next step starts anew from there.
 Progressed Bdf::step(Motion& motion, StepState& state, std::vector<double>& y, double end) {
     bound_.motion = &motion;
     bound_.numbers = y.size();

@@ -41,6 +41,7 @@ Groups::Groups(std::size_t systems, std::size_t tokens)
     std::iota(leader_.begin(), leader_.end(), std::size_t{0});
 }
 
+// A group's first token leads. When the leader itself leaves, the next of its tokens leads those that stay.
 void Groups::apply(const Fusing& fusing) {
     const std::size_t first = fusing.system * tokens_;
     if (!fusing.apart) {

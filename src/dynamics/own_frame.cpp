@@ -208,6 +208,8 @@ void OwnFrame::turn_of(Values& turn) const {
     }
 }
 
+// Slopes in the frame, groups sharing one turn where f is exact, and back to ambient coordinates: along' theta +
+// across'.
 void OwnFrame::velocity(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
                         std::vector<Values>& slopes) {
     const std::size_t wide = dim_ + 1;

@@ -32,6 +32,8 @@ class ParticleMotion final : public Motion {
 
 }  // namespace
 
+// Piece after piece. At the start of a piece the state is put on the manifold of its equation: Mix-LN's streams change
+// their manifold at the switch.
 void Runner::run_ode() {
     if (const auto problem = particles_.limit_problem()) {
         throw Error(
