@@ -109,6 +109,7 @@ Direction Direction::of(const PlaneVector& x, double n, bool may_take_log) {
     return result.recharted(n, may_take_log);
 }
 
+// rho up to 2, eta below; back at |eta| = 1; zeta once |eta| is below 1e-3, where a sign change is excluded.
 Direction Direction::recharted(double n, bool may_take_log) const {
     Direction result = *this;
     if (chart == Chart::rho && std::abs(value) > 2) {  // hysteresis: 2 here, 1 on the way back

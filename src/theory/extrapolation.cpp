@@ -45,6 +45,7 @@ bool Extrapolation::differentiate(double t, const Numbers& y) {
     return true;
 }
 
+// Gaussian elimination with partial pivoting; m is two numbers a stream.
 bool Extrapolation::solve_linear(double h, Numbers& right) {
     const std::size_t m = right.size();
     std::vector<Numbers> matrix(m, Numbers(m));

@@ -161,6 +161,8 @@ void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) con
     }
 }
 
+// N0 on vectors, and back to direction and length. A direction that N0 leaves alone keeps its number, which may have
+// more digits than the vector has (zeta without bound, rho down to 1e-300).
 bool Flow::project(double t, std::vector<Stream>& streams) {
     std::vector<PlaneVector> x;
     for (const Stream& stream : streams) {
@@ -194,6 +196,8 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
     return true;
 }
 
+// Finds out by trial which lengths the manifold fixes in this piece: a stream twice or half as long that comes out of
+// N0 the same has no length of its own. Whether such a length moves with t is tried at a few later times.
 void Flow::enter(double begin, double end) {
     begin_ = begin;
     end_ = end;

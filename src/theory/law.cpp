@@ -214,6 +214,8 @@ bool odd(const Law& law) {
 
 }  // namespace
 
+// Walk, classify, and where the result looks odd and numbers allow it, walk deeper once: laws whose two rates nearly
+// coincide show which is slower only then.
 Law terminal_law(const scheme::Program& program, const Settings& settings) {
     constexpr double deep = 1600;
     constexpr double deeper = 12000;

@@ -42,6 +42,7 @@ void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, d
 
 namespace {
 
+// Samples at every accepted step and at t = 10^(k/4), k = -12 .. 400, where steps end: the grid that limits.hpp needs.
 Walk raw_walk(const scheme::Program& program, const Settings& settings, double deep) {
     Track track(program, settings, most_steps);
     Walk result;

@@ -29,6 +29,8 @@ Track::Track(const scheme::Program& program, const Settings& settings, int most_
     stopped_ = flow_.problem();
 }
 
+// One accepted step, never across a switch. When steps stay small while t hardly grows and nothing is seen to move, one
+// of two reasons is tried in turn: a short stream that is only noise (make_plain), then stiffness (the implicit table).
 bool Track::step(double end) {
     if (!stopped_.empty() || !(t() < end)) {
         return false;
