@@ -84,6 +84,7 @@ void norm_attention(const Model<Real>& model, std::size_t layer, NormPlacement p
     });
 }
 
+// apply_reverse adds to grad_in, so the gradient is moved out of the way and its place cleared first.
 template <class Real>
 void norm_attention_reverse(const Model<Real>& model, std::size_t layer, NormPlacement placement, std::size_t rows,
                             const std::vector<Real>& before, Real* grad, Parameters<Real>& gradients) {

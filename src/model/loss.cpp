@@ -148,6 +148,7 @@ std::vector<double> Pass<Real>::losses(std::span<const std::int32_t> targets, co
     return losses_of(readout_, targets, taps);
 }
 
+// Losses by tiles where nobody looks; with a tap on logits whole rows of them are made, a block of rows at a time.
 template <class Real>
 std::vector<double> Pass<Real>::losses_of(const std::vector<Real>& readout, std::span<const std::int32_t> targets,
                                           const Taps<Real>& taps) const {

@@ -250,6 +250,7 @@ void Pass<Real>::run(std::vector<Real> x0, const Taps<Real>& taps) {
     show(Site::readout, 0, readout_.data(), taps);
 }
 
+// Without recording: one state that every block overwrites, one room for what is inside a block.
 template <class Real>
 void Pass<Real>::run_blocks(const Taps<Real>& taps) {
     const Layout& layout = model_.layout();

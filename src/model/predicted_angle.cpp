@@ -47,6 +47,7 @@ double entry_square(scheme::RowFunction function, double alpha, double shift, do
     unreachable();
 }
 
+// |gain * u + bias| of the header, with E u_k^2 in place of |u|^2/d.
 double normed_length(const Model<float>& model, const BlockCode& block, const Instruction& apply, double length) {
     const std::size_t dim = model.architecture().dim;
     if (apply.norm < 0) {
@@ -155,6 +156,7 @@ class Lengths {
 
 }  // namespace
 
+// Each contribution turns what it is added to by arctan(|branch|/|rest|), the rest being the other terms of its sum.
 double predicted_angle(const Model<float>& model, std::size_t layer, std::size_t tokens, const BlockLengths& measured) {
     const std::size_t dim = model.architecture().dim;
     const BlockCode block = block_code(model, layer, tokens);
