@@ -71,6 +71,7 @@ double ColdReader::probability(Token token) const {
     return sum;
 }
 
+// Under one hypothesis. A ratio of weights of two nodes of the tree: of what may follow to what has been read.
 double ColdReader::probability(const Hypothesis& hypothesis, Token token) const {
     // Weight of a node for a new word, the class before it being uncertain.
     const auto weight = [&](std::uint32_t node) {
@@ -123,6 +124,8 @@ double ColdReader::read(Token token) {
     return chance;
 }
 
+// The state after a token that agrees with some hypothesis: a letter of a known copy, a capital that begins a copy (of
+// a word of the window, or of an f_j from before it), or a letter of a word that is found down the tree.
 void ColdReader::read_unit(Token token) {
     if (reading_ == Reading::known_copy) {
         if (++spelled_ == language_->words()[source_].text.size()) {

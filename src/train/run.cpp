@@ -246,6 +246,9 @@ void RunFolder::finish() {
     folder_.finish(record::provenance(plan_.settings.seed), files_);
 }
 
+// Step, line, restart point, in this order: a kill between the last two leaves a line too many, which take_up() cuts
+// off, and never one too few. A run that failed ends as one that is complete; only an interrupted one is to be taken
+// up.
 RunResult run(const RunPlan& plan, const Corpus& corpus, RunFolder* folder, const Watch& watch) {
     const Settings& s = plan.settings;
     Trainer trainer(s, plan.scheme, corpus);
