@@ -99,6 +99,8 @@ class PassAnalysis {
         std::vector<double> weights, along, logits;
     };
 
+    // One block of rows of one head. <x_i, S> of all its rows is one product of their weights with the Gram matrix:
+    // O(L^2) a row, as all keys that join a row are together.
     void block(const View& view) {
         std::size_t& done = rows_done_[view.layer * architecture_.heads + view.head];
         if (done != view.first_row) {

@@ -15,6 +15,7 @@ constexpr std::size_t rows_per_slot = 64;
 
 }  // namespace
 
+// Rows of the product in slots of 64: each is one single-threaded product, so bits do not depend on threads.
 template <class Real>
 void Gram::assign(const Real* x, std::size_t count, std::size_t dim, std::size_t stride) {
     count_ = count;

@@ -113,6 +113,8 @@ void OverHeads::add(std::size_t layer, std::size_t head, double temperature, con
     ++head_;
 }
 
+// After all heads of a pass. For each length and every N, two samples of as many numbers as there are heads: mean true
+// and mean expected distances, compared by their distribution functions.
 void OverHeads::end_pass(const Plan& plan, double alpha, const std::vector<Coverage>& coverage) {
     for (std::size_t k = 0; k < plan.lengths.size(); ++k) {
         KsCurve curve;

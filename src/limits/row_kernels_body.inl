@@ -36,6 +36,7 @@ inline Numbers first_lanes(std::size_t count) {
     return lanes;
 }
 
+// c grows, and d is summed from it in the same pass; two chains hide the latency of the roots.
 double join(std::size_t m, double weight, const double* g, double ss, const double* alpha, const double* q,
             const double* open, double* c) {
     const Numbers w = all(weight);
@@ -187,6 +188,7 @@ double squared_difference(std::size_t m, const double* a, const double* b) {
     return sum_of<double>(sum);
 }
 
+// Both sums of the secular equation by one division a weight: a/(a - x), times a and squared.
 void secular(std::size_t m, double x, const double* a, double* value, double* slope) {
     const Numbers at = all(x);
     Numbers first = all(0.0);

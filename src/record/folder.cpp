@@ -227,6 +227,8 @@ void Folder::remove_results() const {
     remove_tree(path_ / spent);
 }
 
+// provenance.json before work/ is renamed: in between the run still counts as going on, and finishing it again is
+// harmless.
 void Folder::finish(Json about, const std::vector<std::string>& files) {
     Json sums = Json::object();
     for (const std::string& name : files) {

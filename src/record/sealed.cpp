@@ -192,6 +192,7 @@ void write_sealed_json(const std::filesystem::path& path, const Seal& seal, cons
     write_file_atomically(path, dump_json(document, 2) + "\n");
 }
 
+// Of text, the checksum is of the document as we print it; comparing the text with that print makes spaces count too.
 Json read_sealed_json(const std::filesystem::path& path, const Seal& seal) {
     const std::string text = read_text_file(path, largest_json);
     Json document = parse_json(text, path.string());
