@@ -110,6 +110,7 @@ class Pool {
     }
 
   private:
+    // Takes and runs one slot; false when none is left.
     bool run_one() {
         std::size_t left = left_.load();
         do {

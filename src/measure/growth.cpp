@@ -87,6 +87,8 @@ const char* name(GrowthClass growth) noexcept {
     unreachable();
 }
 
+// Least squares of relative errors: y has weights 1/y^2, y^2 has 1/y^4, log y has 1. Laws are then compared by one
+// measure, the root mean square of log(y/fit), whatever they were fitted in.
 Growth growth(const std::vector<double>& y) {
     Growth result;
     if (y.size() < least_values ||
