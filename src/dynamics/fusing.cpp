@@ -85,7 +85,7 @@ void Groups::set_history(std::vector<Fusing> history) {
 
 // Leaders of different groups that are within the tolerance are candidates; one evaluation (`move`) with all of them
 // taken as grouped gives the rates of their mutual pulls. Before anything is joined, tokens that no longer belong are
-// let go; then nothing is joined in this step, so that a run does not join and part the same tokens at the same t.
+// let go; if there are any, nothing is joined in this step, so that no token is joined and parted at the same t.
 bool Groups::update(double t, double h, double tolerance, std::size_t dim, const Values& theta, const Move& move) {
     struct Pair {
         std::size_t j, k;

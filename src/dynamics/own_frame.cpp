@@ -208,7 +208,7 @@ void OwnFrame::turn_of(Values& turn) const {
     }
 }
 
-// Slopes in the frame, groups sharing one turn where f is exact, and back to ambient coordinates: along' theta +
+// Slopes in the frame, groups sharing one turn where f is exact, then back to ambient coordinates as along' theta_j +
 // across'.
 void OwnFrame::velocity(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
                         std::vector<Values>& slopes) {

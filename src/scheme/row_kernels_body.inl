@@ -178,9 +178,10 @@ void finished_direction(const RowScale<Real>& scale, const RowMap<Real>& map, co
     }
 }
 
-// The Jacobian of u = c/s, s = sqrt(m(c^2) + eps), applied to v. With dc = v - mean(v) (v itself unless centred) and ds
-// = m(c dc)/s = m(u dc):
+// The Jacobian of u = c/s, s = sqrt(m(c^2) + eps), applied to v:
 //
+//     dc = v - mean(v)                                           v itself unless centred
+//     ds = m(c dc)/s = m(u dc)
 //     du = (dc - u ds) / s = (v - mean(v) - u m(u v)) / s        since m(u) = 0 where a mean is taken off
 //
 // It is symmetric, so the same line is the way back.

@@ -131,8 +131,11 @@ Direction Direction::recharted(double n, bool may_take_log) const {
     return result;
 }
 
-// From a b' - b a' of the unit vector and its velocity:  rho' = (a b' - b a')/a^2,  eta' = -(a b' - b a')/b^2, zeta' =
-// eta'/eta. In its own frame u = (1, 0), so that the difference is one number and nothing cancels.
+// From W = a b' - b a' of the unit vector and its velocity:
+//
+//     rho' = W/a^2        eta' = -W/b^2        zeta' = eta'/eta = -W/(a b)
+//
+// In its own frame u = (1, 0), so that the difference is one number and nothing cancels.
 double Direction::rate(const Frame& frame, bool own_frame, const PlaneVector& v, double n) const {
     const PlaneVector u = unit(n);
     if (chart != Chart::rho && !own_frame) {

@@ -135,8 +135,8 @@ bool Extrapolation::sub_steps(double t, const Numbers& y, double h, int count, N
     return all_finite(increment);
 }
 
-// The table of Aitken and Neville, row after row with n_0 < n_1 < .. sub-steps, each column one power of the error
-// less:
+// The table of Aitken and Neville, row after row with n_0 < n_1 < .. sub-steps; each column takes out one power of the
+// error:
 //
 //     T_j0 = sub_steps(n_j)
 //     T_jk = T_{j,k-1} + (T_{j,k-1} - T_{j-1,k-1}) / ((n_j/n_{j-k})^m - 1)        m = 2 explicit, 1 implicit

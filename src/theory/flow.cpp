@@ -247,6 +247,7 @@ bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& f
 
 // Rates of the numbers of the state, two a stream: of its direction and of log |x|. Each stream is looked at in the
 // frame of its own direction, where its turn is a number by itself; that costs an evaluation of the equation a stream.
+// Streams near consensus, or carried as vectors, share one evaluation in {e, s}.
 bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) {
     result.assign(2 * streams.size(), 0);
     std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it
