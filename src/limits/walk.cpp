@@ -13,8 +13,8 @@ void WithMasked::assign(const RowInput& seen, std::size_t tokens) {
     row = {seen.gram, {0, tokens}, weights.data(), along.data()};
 }
 
-// Sorts the keys once, of equal weights the first first, and prepares |a_i|^2, <a_i, S>, |S|^2 = sum of <a_i, S>. O(L
-// log L).
+// Sorts the keys once, of equal weights the first first, and prepares |a_i|^2, <a_i, S> and |S|^2 = sum of <a_i, S>.
+// O(L log L).
 void RowWalk::start(const RowInput& row) {
     row_ = row;
     keys_ = row.seen.count();

@@ -188,9 +188,10 @@ std::vector<double> Pass<Real>::losses_of(const std::vector<Real>& readout, std:
 
 // With N targets, p the softmax of a row's logits and e its target:
 //
-//     loss       = 1/N sum over rows of (log sum exp(logits) - logit_e)
-//     dL/dlogit  = weight/N (p - [k = e])                 p = exp(logit - log sum exp), times the slope of a soft cap
-//     dL/dreadout = dL/dlogit head                        dL/dhead += dL/dlogit' readout
+//     loss        = 1/N sum over rows of (log sum exp(logits) - logit_e)
+//     dL/dlogit_k = weight/N (p_k - [k = e])      p_k = exp(logit_k - log sum exp); times the slope of a soft cap
+//     dL/dreadout = dL/dlogit head
+//     dL/dhead   += dL/dlogit' readout
 //
 // Logits of a block of rows become their gradient in place, and both products follow before the next block.
 template <class Real>

@@ -169,8 +169,8 @@ class Overriding {
         }
     }
 
-    // Queries, keys and values are bands of the outputs of qkv, whether that is one tensor or three: [0, q), [q, q +
-    // k), [q + k, q + 2k). Gate and up share the deviation of ffn-in.
+    // Queries, keys and values are bands of the outputs of qkv, whether that is one tensor or three:
+    // [0, q), [q, q + k), [q + k, q + 2k). Gate and up share the deviation of ffn-in.
     void set_deviation(Matrix matrix, const std::string& expression) {
         const model::Layout& layout = model_.layout();
         const std::size_t q = a_.query_width();
