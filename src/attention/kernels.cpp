@@ -1,3 +1,5 @@
+// The table of kernels and who may do what. An obstacle is a sentence: it ends up in the message when a user asks for a
+// kernel by name.
 #include "attention/kernels.hpp"
 
 #include <fmt/format.h>

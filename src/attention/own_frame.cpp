@@ -1,3 +1,5 @@
+// Attention in each token's own frame, row by row: squares of differences, weights, sums. Plain loops, since it runs
+// where digits matter and not where time does.
 #include "attention/own_frame.hpp"
 
 #include <algorithm>

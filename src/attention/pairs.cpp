@@ -1,3 +1,4 @@
+// Sums and components over all pairs, by tiles in general and by sorting or Fourier sums where the dimension allows it.
 #include "attention/pairs.hpp"
 
 #include <algorithm>
