@@ -1,3 +1,5 @@
+// Finding the contribution of each call in a block's code, and codes in which it is scaled or shown. Code in, code out:
+// whoever runs them needs no case for it.
 #include "scheme/branches.hpp"
 
 namespace flyball::scheme {

@@ -1,3 +1,4 @@
+// Coefficients of a code as numbers, with slopes in dt, and the way back from their gradients to learned parameters.
 #include "scheme/coefficients.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Whether an equation has an ODE limit: by its plan and by applying N0 twice, at several times of a run.
 #include "scheme/limit.hpp"
 
 #include <fmt/format.h>

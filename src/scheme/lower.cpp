@@ -1,3 +1,5 @@
+// From a checked program to straight-line code. Sums and products stay formal (a list of coefficient and source) until
+// somebody needs the vector; conditions are decided; locals are registers; what nothing reads is dropped.
 #include <cassert>
 #include <map>
 #include <utility>

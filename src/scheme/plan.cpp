@@ -1,3 +1,6 @@
+// What is zero, known or unknown of every register, and what is needed: an abstract run of the code on three values in
+// place of vectors. Whether f drops out of a limit is decided by coefficients that are exactly 0, never by small
+// numbers.
 #include "scheme/plan.hpp"
 
 #include <fmt/format.h>

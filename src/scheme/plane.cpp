@@ -1,3 +1,4 @@
+// The code on (a, b) in place of vectors: a plain interpreter, under the same plans as rows.
 #include "scheme/plane.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Reverse mode of a block. What forward() keeps are the vectors that cross a call; everything inside a stage is
+// computed again on the way back, block of rows by block of rows, while it is in cache.
 #include "scheme/reverse.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The code on rows: where registers live, which kernels run on which block of rows, and who runs them.
 #include "scheme/row_machine.hpp"
 
 #include <algorithm>

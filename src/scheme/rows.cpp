@@ -1,3 +1,4 @@
+// Layer, projection, velocity and readout as runs of one code, kept once for each outcome of the equation's conditions.
 #include "scheme/rows.hpp"
 
 #include <cassert>
