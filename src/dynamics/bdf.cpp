@@ -1,3 +1,4 @@
+// CVODE as an Integrator: its C callbacks, its first step, its steps one at a time.
 #include "dynamics/bdf.hpp"
 
 #include <cvode/cvode.h>

@@ -1,3 +1,4 @@
+// Which tokens share a direction. Groups change only between steps, and their history is all that a restart needs.
 #include "dynamics/fusing.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The equation in each token's own frame: rows of dim + 1 numbers go through scheme::RowStep, attention comes in two
+// parts. Probes replay what attention said with one thing changed, to learn what the scheme makes of it.
 #include "dynamics/own_frame.hpp"
 
 #include <algorithm>

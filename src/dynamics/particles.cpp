@@ -1,3 +1,4 @@
+// State, sub-layers and measurements of a system; what is about slow motion is in particles_slow.cpp.
 #include "dynamics/particles.hpp"
 
 #include <fmt/format.h>

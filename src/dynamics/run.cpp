@@ -1,3 +1,5 @@
+// What runs in layers and in time have in common (samples, restart points, outcomes), and the loop over layers; the
+// loop over time is in run_ode.cpp.
 #include "dynamics/run.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// One engine for all tables: stages, error, step control, dense output. Vectors are combined slope by slope in pieces
+// that stay in the first-level cache.
 #include "dynamics/runge_kutta.hpp"
 
 #include <algorithm>
