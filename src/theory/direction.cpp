@@ -1,3 +1,4 @@
+// Charts of the direction, frames, and attention in the plane: each formula in the form that keeps its digits.
 #include "theory/direction.hpp"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// The integrator: sub-steps, the extrapolation table, and the choice of order and step. For a handful of numbers, so
+// clarity comes before speed.
 #include "theory/extrapolation.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The equation as rates of two numbers a stream; manifolds and switches. What several streams need besides is in
+// several.cpp, what is shown of them in readout.cpp.
 #include "theory/flow.hpp"
 
 #include <fmt/format.h>

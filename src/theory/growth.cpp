@@ -1,3 +1,4 @@
+// From samples of a solution to gamma' ~ C t^a exp(-rate t^p), by limits of sequences (limits.hpp).
 #include "theory/growth.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Limits of sequences whose members are known with errors, and the error of the limit.
 #include "theory/limits.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Walks a solution to its end and fits the power of t that the end of log lambda follows.
 #include "theory/tail.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// One step after another along a solution: switches, steps too small for t, stiffness, streams that end.
 #include "theory/track.hpp"
 
 #include <fmt/format.h>
