@@ -1,3 +1,4 @@
+// A batch cut into slots and groups of sequences, each group forward and back through all blocks at once.
 #include "model/batch_step.hpp"
 
 #include <algorithm>

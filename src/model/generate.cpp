@@ -1,3 +1,4 @@
+// Generation with keys and values kept; and the test of whether they may be.
 #include "model/generate.hpp"
 
 #include <fmt/format.h>

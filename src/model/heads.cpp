@@ -1,3 +1,4 @@
+// Forward attention of the heads of a model, by blocks of rows; heads_block.hpp has what reverse mode shares.
 #include "model/heads.hpp"
 
 #include <algorithm>

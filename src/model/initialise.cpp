@@ -1,3 +1,4 @@
+// Drawing matrices as a recipe says, and keeping vectors at unit length where it says so.
 #include "model/initialise.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Which tensors a model has, in the order of its parts, and where each begins in memory.
 #include "model/layout.hpp"
 #include "core/huge_pages.hpp"
 

@@ -1,3 +1,5 @@
+// Products by tiles that threads share, and their reverse. Which tiles there are depends on sizes alone; which library
+// computes one is decided by its size and the CPU.
 #include "model/linear.hpp"
 
 #include <algorithm>

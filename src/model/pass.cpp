@@ -1,3 +1,4 @@
+// Forward passes; what records for the way back, and the way back, are in pass_reverse.cpp, the head in loss.cpp.
 #include "model/pass.hpp"
 
 #include <fmt/format.h>

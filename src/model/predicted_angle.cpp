@@ -1,3 +1,4 @@
+// Lengths of all vectors of a block from its equation, gains and a few measured lengths; then angles.
 #include "model/predicted_angle.hpp"
 
 #include <cmath>

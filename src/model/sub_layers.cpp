@@ -1,3 +1,5 @@
+// Attention and feed-forward network of a block around their matrix products: biases, norms, positions, heads,
+// activations, dropout, and all of it back.
 #include "model/sub_layers.hpp"
 
 #include "model/attention_norm.hpp"
