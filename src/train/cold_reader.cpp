@@ -1,3 +1,4 @@
+// The hypotheses about what went before a window, updated token by token. Symbols as in the header.
 #include "train/cold_reader.hpp"
 
 #include <algorithm>

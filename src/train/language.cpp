@@ -1,3 +1,4 @@
+// The language as a tree of words with weights, its entropy, and a reader that knows everything before.
 #include "train/language.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The loop of a run, what it writes in which order, and what is left of it in the end.
 #include "train/run.hpp"
 
 #include <fmt/format.h>

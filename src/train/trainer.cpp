@@ -1,3 +1,4 @@
+// One step of training, and what is looked at to tell that a run has failed.
 #include "train/trainer.hpp"
 
 #include <fmt/format.h>
