@@ -1,3 +1,4 @@
+// Passes of the model, blocks of scores as they come, and the sums of every head.
 #include "limits/analysis.hpp"
 
 #include <algorithm>

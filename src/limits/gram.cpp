@@ -1,3 +1,4 @@
+// Inner products of a layer's vectors, and least distances among the keys of every row.
 #include "limits/gram.hpp"
 
 #include <algorithm>

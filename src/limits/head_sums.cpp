@@ -1,3 +1,4 @@
+// What one row adds to its head: distances, separation, shape, sensitivity; then means.
 #include "limits/head_sums.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Norms of the Jacobian of softmax without writing it down; the written-out ones are at the end, for tests.
 #include "limits/jacobian.hpp"
 
 #include <algorithm>

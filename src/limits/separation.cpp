@@ -1,3 +1,4 @@
+// Algorithm 4 on one row, in the same way, on unit vectors.
 #include "limits/separation.hpp"
 
 #include <algorithm>

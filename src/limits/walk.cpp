@@ -1,3 +1,4 @@
+// Algorithms 1 to 3 on one row: keys join in falling order of weight, every quantity is updated in O(L).
 #include "limits/walk.hpp"
 
 #include <algorithm>
