@@ -1,3 +1,4 @@
+// Fresh models of several depths, one pass forward and back each, and the laws of their curves over depth.
 #include "check/beginning.hpp"
 
 #include <algorithm>

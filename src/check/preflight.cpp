@@ -1,3 +1,4 @@
+// From measurements to findings: thresholds, sentences, a suggested dt, a verdict.
 #include "check/preflight.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads a run that somebody else's code saved. Every name, shape and number is checked: nothing is trusted.
 #include "check/run_file.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Two ways to find parts that do not act: reading the tree block by block, and trying changes.
 #include "check/structure.hpp"
 
 #include <fmt/format.h>

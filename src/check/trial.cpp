@@ -1,3 +1,4 @@
+// The small model that changes of an equation are tried on, written out in plain loops.
 #include "check/trial.hpp"
 
 #include <algorithm>
