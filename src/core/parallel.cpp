@@ -1,3 +1,4 @@
+// A pool of threads that take slots in order; spinning for a moment before sleeping, since solvers call often.
 #include "core/parallel.hpp"
 
 #include <fmt/format.h>

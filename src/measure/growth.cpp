@@ -1,3 +1,4 @@
+// Four laws fitted to a curve over depth, and the choice among them.
 #include "measure/growth.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The life of a folder of results: begun, taken up, finished, replaced. The order of writes is the protocol.
 #include "record/folder.hpp"
 
 #include <fcntl.h>

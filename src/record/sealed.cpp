@@ -1,3 +1,4 @@
+// Sealing files and opening sealed ones: checksum, kind, identity.
 #include "record/sealed.hpp"
 
 #define XXH_INLINE_ALL
