@@ -144,6 +144,7 @@ struct Attention<Real>::Body {
         }
     }
 
+    // Identity heads of one beta are the same head several times over: their mean is one of them.
     bool one_head() const {
         return weights.identity() && (weights.heads == 1 || settings.head_betas.empty() ||
                                       std::all_of(settings.head_betas.begin(), settings.head_betas.end(),
@@ -176,7 +177,9 @@ struct Attention<Real>::Body {
         return part == 0 ? worker.query : part == 1 ? worker.key : worker.value;
     }
 
-    // Costs the projection twice, of models whose heads are normed together.
+    // squares_j = sum over heads and channels of (W z_j)^2, which has to be known before the first head is normed.
+    // Costs the projection twice, of models whose heads are normed together; keeping all heads would cost memory
+    // instead.
     void sum_squares(Worker& worker, std::size_t part, const Real* z) const {
         std::vector<double>& squares = worker.squares[part];
         std::vector<Real>& room = rows(worker, part);
@@ -189,6 +192,7 @@ struct Attention<Real>::Body {
         }
     }
 
+    // out = sum_h O_h (head h), one head at a time in the same memory: project, norm, attend, project back and add.
     void weighted_heads(Worker& worker, const Real* z, Real* out) const {
         const std::size_t n = shape.tokens;
         const std::size_t width = weights.width;
@@ -216,6 +220,8 @@ struct Attention<Real>::Body {
     }
 };
 
+// Small systems are shared out whole, each slot with a kernel and memory of its own; a large one is worked on by all
+// threads inside its kernel.
 template <class Real>
 Attention<Real>::Attention(Shape shape, Settings settings, Weights<Real> weights, std::string_view kernel)
     : body_(std::make_unique<Body>()) {

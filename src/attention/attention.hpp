@@ -3,8 +3,8 @@
 //     A_j = sum_h O_h sum_k w_jk V_h z_k,      w_j = weights of the scores beta_h <Q_h z_j, K_h z_k>
 //
 // for each of `systems` independent systems of n tokens. Queries, keys and values may be normed before scores are taken
-// (ProjectionNorm). How scores become weights is the Kind, with m the number of
-// tokens row j may see (n, or j + 1 under the causal mask, where row j sees k <= j):
+// (ProjectionNorm). How scores become weights is the Kind, with m the number of tokens row j may see (n, or j + 1 under
+// the causal mask, where row j sees k <= j):
 //
 //     softmax        exp(s_k) / sum_l exp(s_l),             s = beta <Q z_j, K z_k>
 //     unnormalized   exp(s_k - beta) / n                    (n, not m, also under the mask)

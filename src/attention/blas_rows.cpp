@@ -65,6 +65,9 @@ class BlasRows final : public HeadKernel<Real> {
 
     bool whole_row() const { return form_.weights == Form::Weights::whole_row; }
 
+    // Rows [begin, end): scores [rows, columns] = Q K', a row of weights at a time in their place, sums = weights V.
+    // The factor that normalizes a row meets its w sums, not its n weights. Under the causal mask columns end with the
+    // block.
     void block(double beta, std::size_t slot, std::size_t begin, std::size_t end, const Real* query, const Real* key,
                const Real* value, Real* out) {
         const std::size_t w = problem_.width;

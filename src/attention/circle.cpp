@@ -44,6 +44,8 @@ class Circle final : public HeadKernel<Real> {
           room_(slots_ * room_size),
           far_(slots_) {}
 
+    // Fourier sums where all tokens have one length r; their length is a matter of beta r^2. Direct sums where lengths
+    // differ, and for tokens so long that K ~ sqrt(80 beta r^2) orders are more than n tokens or a gain would overflow.
     void run(double beta, const Real* z, const Real* key, const Real* value, Real* out) override {
         const std::size_t n = problem_.tokens;
         const SquareRange range = square_range(n, 2, z);
@@ -102,6 +104,8 @@ class Circle final : public HeadKernel<Real> {
         return padded;
     }
 
+    // M_0 .. M_{K+1}. Padding has x = y = 0: its phase is 1 at m = 0 and 0 from the first turn on, so only M_0 counts
+    // it.
     void take_moments(const Real* z) {
         const std::size_t orders = bessel_.size() + 1;
         lanes_.assign(slots_ * orders * 8, 0.0);
@@ -126,6 +130,13 @@ class Circle final : public HeadKernel<Real> {
         moments_[1] = 0;
     }
 
+    // The sums above in the form of CircleSums, cosine and sine of each order, with M_m = R_m + i J_m:
+    //
+    //     Z       2 I_m (                 R_m cos(ma) +                 J_m sin(ma) )
+    //     Re S      I_m ( (R_{m-1} + R_{m+1}) cos(ma) + (J_{m-1} + J_{m+1}) sin(ma) )
+    //     Im S      I_m ( (J_{m+1} - J_{m-1}) cos(ma) + (R_{m-1} - R_{m+1}) sin(ma) )
+    //
+    // and at m = 0 I_0 n, I_0 R_1, I_0 J_1. S needs one moment more than there are Bessel functions.
     void make_factors() {
         const auto re = [this](std::size_t m) { return moments_[2 * m]; };
         const auto im = [this](std::size_t m) { return moments_[2 * m + 1]; };
@@ -145,6 +156,8 @@ class Circle final : public HeadKernel<Real> {
         }
     }
 
+    // Bessel functions come without e^|beta r^2|. Softmax divides it out; unnormalized weights e^(s - beta)/n need it
+    // back, as `gain`. A row with a small Z is noted for direct_rows below, also one whose Z is NaN or negative.
     void evaluate(const Real* z, Real* out) {
         const double n = static_cast<double>(problem_.tokens);
         const bool normalize = !form_of(problem_.kind).by_tokens;

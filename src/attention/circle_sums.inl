@@ -44,6 +44,7 @@ void circle_moments(const CircleMoments& job) {
     }
 }
 
+// All three sums share the phases: six operations an order and vector beside the four of a turn. O(count last).
 void circle_sums(const CircleSums& job) {
     constexpr std::size_t W = lane_count<double>;
     // Two vectors at a time: with three sums each, that is what the registers hold.

@@ -15,6 +15,7 @@ namespace {
 
 // Below this many blocks the symmetric version wastes too much on diagonals, packing and sums of slots.
 constexpr std::size_t least_blocks = 3;
+// Shares are functions of sizes alone. A slot of rows needs no memory; a slot of tiles has sums of its own, so fewer.
 constexpr std::size_t rows_per_direct_slot = 32;
 constexpr std::size_t most_direct_slots = 64;
 constexpr std::size_t pairs_per_slot = 4;
@@ -76,6 +77,7 @@ class Direct final : public HeadKernel<Real> {
         });
     }
 
+    // Pack, share the pairs of blocks among slots, add the slots up: three passes, each cut by sizes alone.
     void tiles(const Exponent& exponent, const Real* z, Real* out) {
         pack(exponent, z);
         parallel_slots(pairs_, slots_, [&](std::size_t slot, std::size_t begin, std::size_t end) {

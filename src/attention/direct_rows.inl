@@ -10,6 +10,8 @@ struct RowFactor {
     Real first, second;  // multiplied one after the other: their product may overflow where the answer does not
 };
 
+// What turns a row's sums into its result. Weights were taken relative to 2^shift: softmax divides by their sum, where
+// the shift cancels; unnormalized ones get it back, half of the exponent at a time.
 template <class Real>
 inline RowFactor<Real> row_factor(bool normalize, Real sum, Real shift, Real log2_gain) {
     if (normalize) {
@@ -19,6 +21,7 @@ inline RowFactor<Real> row_factor(bool normalize, Real sum, Real shift, Real log
     return {root, root};
 }
 
+// t += exponents of one token in V vectors of rows: x holds the rows times `scale`, so no product is left to be scaled.
 template <class Real, int D, int V>
 [[gnu::always_inline]] inline void scaled_scores(const Lanes<Real> (&x)[V][D], const Real* token, Lanes<Real> (&t)[V]) {
 #pragma GCC unroll 8
@@ -31,6 +34,8 @@ template <class Real, int D, int V>
     }
 }
 
+// One walk over the tokens with a given shift, two with each row's own maximum. O((end - begin) n D). V is
+// chosen so that rows, sums, weights and shifts, V (2 D + 2) vectors, about fit the registers.
 template <class Real, int D>
 void direct_rows_of(const DirectRows<Real>& job) {
     constexpr int V = D <= 4 ? 2 : 1;

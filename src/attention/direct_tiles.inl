@@ -119,6 +119,8 @@ template <class Real, int D>
     }
 }
 
+// One pair of blocks. Columns are rounded up to whole vectors of pass 1, which the padding's offset makes harmless.
+// R rows share each load of a column: as many as leave their D + 1 sums each in registers.
 template <class Real, int D>
 void direct_tile(const DirectTiles<Real>& job, std::size_t row_index, std::size_t column_index) {
     constexpr int R = D == 1 ? 4 : (D <= 3 ? 2 : 1);
@@ -152,6 +154,8 @@ void direct_tile(const DirectTiles<Real>& job, std::size_t row_index, std::size_
     }
 }
 
+// Pairs [first, last) in the order (0,0) (1,0) (1,1) (2,0) ..: all J of one I in a row, so that the sums of block I's
+// rows stay spread over lanes until I is done, and are folded once.
 template <class Real, int D>
 void direct_tiles_of(const DirectTiles<Real>& job) {
     constexpr std::size_t W = lane_count<Real>;
@@ -177,8 +181,7 @@ void direct_tiles_of(const DirectTiles<Real>& job) {
     }
 }
 
-// ---- dimensions known at run time
-// ------------------------------------------------------------------------------------
+// ---- dimensions known at run time ---------------------------------------------------------------------------------
 
 template <class Real>
 void direct_rows(std::size_t dim, const DirectRows<Real>& job) {

@@ -35,6 +35,8 @@ class Ensemble final : public HeadKernel<Real> {
   private:
     static constexpr std::size_t group = ensemble_systems<Real>;
 
+    // Up to G systems, transposed so that a coordinate of all of them is one vector; missing systems are zeros. Scores
+    // are products of sqrt(scale) z, so beta has to be positive, and one shift has to serve all systems together.
     void run_group(std::size_t count, double beta, const Real* z, Real* out) {
         const std::size_t n = problem_.tokens;
         const std::size_t d = problem_.width;

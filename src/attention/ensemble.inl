@@ -5,8 +5,8 @@
 //
 //     e = 2^(<y_j, y_k> - shift);   sums_j += e y_k,  total_j += e;   sums_k += e y_j,  total_k += e
 //
-// When j is done with all k > j its sums are complete. Nothing is wasted on remainders of n, which is what costs most
-// when n is small.
+// When j is done with all k > j its sums are complete: those with k < j were added when k had its turn. Nothing is
+// wasted on remainders of n, which is what costs most when n is small.
 
 template <class Real, int D>
 void ensemble_of(const EnsembleSystems<Real>& job) {

@@ -10,6 +10,7 @@
 
 namespace flyball::attention {
 
+// Least and largest do not depend on the order of rows, so slots may be joined in any.
 template <class Real>
 SquareRange square_range(std::size_t tokens, std::size_t dim, const Real* z) {
     constexpr std::size_t numbers_per_slot = 32768;
@@ -42,6 +43,10 @@ SquareRange square_range(std::size_t tokens, std::size_t dim, const Real* z) {
 template SquareRange square_range(std::size_t, std::size_t, const double*);
 template SquareRange square_range(std::size_t, std::size_t, const float*);
 
+// How far below the shift the largest weight of some row can lie, in powers of two (`depth`):
+//
+//     scale >= 0    row j has its own weight:    scale |z_j|^2 - scale max|z|^2    >= -scale (max|z|^2 - min|z|^2)
+//     scale <  0    any k, the worst case:       scale <z_j, z_k> - |scale| max|z|^2  >= -2 |scale| max|z|^2
 Exponent exponent_of(Kind kind, double beta, std::size_t tokens, std::size_t allowed, SquareRange range, bool single) {
     Exponent exponent;
     exponent.scale = beta * log2_e * score_factor(kind, allowed);

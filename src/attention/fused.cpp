@@ -14,6 +14,7 @@ namespace flyball::attention {
 
 namespace {
 
+// A slot has sums of its own, [np, d] numbers: more slots share work better and cost memory and a longer finish.
 constexpr std::size_t pairs_per_fused_slot = 10;
 constexpr std::size_t most_fused_slots = 8;
 
@@ -130,6 +131,7 @@ class Fused final : public HeadKernel<Real> {
         return shares;
     }
 
+    // Clears as much of the slot's sums as its share will touch: the others are never read (finish).
     void tiles(std::size_t slot) {
         const std::size_t deep = round_up(problem_.width, NR);
         FusedTiles<Real> job;

@@ -193,6 +193,8 @@ void fused_strip(const FusedTiles<Real>& job, TileRange rows, std::size_t column
     }
 }
 
+// The tile of weights of one pair of blocks. Scores are gathered over the coordinates, depth_step at a time, in the
+// place of the weights; the last piece of coordinates finishes them and goes on to exponentials at once.
 template <class Real>
 void fused_weights(const FusedTiles<Real>& job, TileRange rows, TileRange columns, bool diagonal) {
     constexpr std::size_t NR = micro_columns<Real>;
@@ -216,6 +218,9 @@ void fused_weights(const FusedTiles<Real>& job, TileRange rows, TileRange column
     }
 }
 
+// Pairs [first, last) in the order (0,0) (1,0) (1,1) (2,0) .. of (J, I). Per pair: scores and exponentials, then E
+// times the panels of J for the rows of I and, off the diagonal, E' times the panels of I for the rows of J. E' is E
+// read with its two steps exchanged; nothing is transposed.
 template <class Real>
 void fused_tiles(const FusedTiles<Real>& job) {
     constexpr std::size_t NR = micro_columns<Real>;

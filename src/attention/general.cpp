@@ -40,6 +40,8 @@ class General final : public HeadKernel<Real> {
         sums_.resize(slots_ * general_rows * deep);
     }
 
+    // Keys and values are packed once for all rows; queries are scaled row by row, since ssmax has log m in every row's
+    // scale and m differs under a mask. The exponent's shift is not used: rows find their own maxima.
     void run(double beta, const Real* query, const Real* key, const Real* value, Real* out) override {
         const std::size_t n = problem_.tokens;
         for (std::size_t j = 0; j < n; ++j) {

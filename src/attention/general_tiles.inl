@@ -9,6 +9,7 @@
 //
 // Sigmoid needs no maximum: e_ik = 1/(1 + 2^(log2 m_i - t_ik)).
 
+// Scores [rows, columns] of one tile, already times scale_i since the rows are.
 template <class Real>
 void general_scores(const GeneralTiles<Real>& job, std::size_t rows, TileRange columns) {
     constexpr std::size_t NR = micro_columns<Real>;
@@ -90,9 +91,10 @@ Real exponential_row(std::size_t count, Real* row, Real* maximum) {
 
 template <class Real>
 struct RowState {
-    Real maximum, total;
+    Real maximum, total;  // m and total of the legend, over the tiles met so far
 };
 
+// One row of one tile. A tile in which everything is masked leaves the maximum as it is and adds 0.
 template <class Real>
 inline void online_row(const GeneralTiles<Real>& job, std::size_t i, std::size_t count, RowState<Real>& state,
                        Real* row) {
@@ -114,6 +116,8 @@ inline void online_row(const GeneralTiles<Real>& job, std::size_t i, std::size_t
     state.total += total;
 }
 
+// Rows [begin, end), at most general_rows of them, against every column one of them may see: under the causal mask the
+// tiles behind row end - 1 are never met. Rows up to the next multiple of 6 are computed with zero queries and dropped.
 template <class Real>
 void general_block(const GeneralTiles<Real>& job, std::size_t begin, std::size_t end) {
     constexpr std::size_t NR = micro_columns<Real>;

@@ -1,3 +1,5 @@
+// The table of kernels and who may do what. An obstacle is a sentence: it ends up in the message when a user asks for a
+// kernel by name.
 #include "attention/kernels.hpp"
 
 #include <fmt/format.h>
@@ -75,6 +77,8 @@ std::vector<std::string> kernel_names() {
     return names;
 }
 
+// `reference` can do everything, so there is always a kernel. With "auto" the estimates of the table decide; the first
+// of equals wins. Asked for by name, a kernel that cannot do the problem says why.
 const KernelEntry& choose_kernel(const HeadProblem& problem, bool single, std::string_view name) {
     if (name == "auto") {
         const KernelEntry* best = &kernel_table().front();

@@ -134,8 +134,7 @@ template <class Real>
     return folded(lanes, [](const Lanes<Real>& a, const Lanes<Real>& b) { return larger(a, b); });
 }
 
-// ---- 2^t and e^x
-// -----------------------------------------------------------------------------------------------------
+// ---- 2^t and e^x --------------------------------------------------------------------------------------------------
 //
 // t = n + f, n whole, |f| <= 1/2:  2^t = 2^n p(f), p the polynomial of least relative error over [-1/2, 1/2] (Remez),
 // its constant term rounded to 1. Adding 1.5 * 2^52 rounds t and leaves n in the low bits of the sum, from where a

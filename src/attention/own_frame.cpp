@@ -1,3 +1,5 @@
+// Attention in each token's own frame, row by row: squares of differences, weights, sums. Plain loops, since it runs
+// where digits matter and not where time does.
 #include "attention/own_frame.hpp"
 
 #include <algorithm>
@@ -54,6 +56,8 @@ class OneRow {
     }
 
   private:
+    // Both forms of P_j theta_k at once. The shorter of d and s is the one whose digits are all there, and the sign of
+    // the number says which it was: row.square is +|d|^2 or -|s|^2, so that square/2 is the factor of theta_j in both.
     void squares(std::size_t j, std::size_t allowed, double* square) const {
         const std::size_t dim = shape_.dim;
         const double* own = theta_ + j * dim;
@@ -71,9 +75,14 @@ class OneRow {
         }
     }
 
+    // 1 - <theta_j, theta_k> = |d|^2/2 = 2 - |s|^2/2.
     static double one_minus_cosine(double square) { return std::signbit(square) ? 2 + square / 2 : square / 2; }
 
-    // Weights of row j in row.weights; returns log D_j.
+    // Weights of row j in row.weights; returns log D_j. Exponents are relative to the token's own score beta c_j^2,
+    //
+    //     beta c_j (c_k <theta_j, theta_k> - c_j) = beta c_j ((c_k - c_j) - c_k (1 - <theta_j, theta_k>))
+    //
+    // a sum of two small numbers where the tokens are close, instead of the difference of two large ones.
     double weigh(std::size_t j, std::size_t allowed, Row& row) const {
         const double n = static_cast<double>(shape_.tokens);
         const double m = static_cast<double>(allowed);
@@ -122,6 +131,8 @@ class OneRow {
         return 0;
     }
 
+    // along and across of the header: sum of w c (d or s) first, and the multiple of theta_j that belongs to all of
+    // them once at the end. Equal or exactly opposite tokens (square 0) do not turn each other and are left out.
     void sum(std::size_t j, std::size_t allowed, const Row& row, double* along, double* across) const {
         const std::size_t dim = shape_.dim;
         const double* own = theta_ + j * dim;

@@ -1,3 +1,4 @@
+// Sums and components over all pairs, by tiles in general and by sorting or Fourier sums where the dimension allows it.
 #include "attention/pairs.hpp"
 
 #include <algorithm>
@@ -92,6 +93,8 @@ double exponential_sum(std::size_t count, double beta, double* values) {
     return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
+// Tiles of the lower triangle; what stands below the diagonal counts twice. Each slot joins edges in a forest of its
+// own and the forests are merged at the end: components do not depend on the order of joins.
 PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double beta, std::optional<double> level) {
     const std::size_t blocks = (n + block - 1) / block;
     const std::size_t pairs = blocks * (blocks + 1) / 2;
@@ -133,6 +136,8 @@ PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double be
 }
 
 //     sum_jk e^(beta cos(a_j - a_k)) = sum_{m in Z} I_m(beta) |M_m|^2,    M_m = sum_k e^{i m a_k}
+//
+// (circle.cpp has the expansion). Bessel functions come times e^-|beta| and the sum is wanted times e^-beta.
 double circle_sum(std::size_t n, const double* z, double beta) {
     const std::vector<double> bessel = scaled_bessel(beta);
     const std::size_t orders = bessel.size();

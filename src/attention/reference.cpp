@@ -1,4 +1,5 @@
-// The definition: plain double loops, one row at a time.
+// The definition: plain double loops, one row at a time, O(n^2 w). Every other kernel is compared with this one, so it
+// is kept free of tricks; float tokens are widened and only the result is rounded.
 #include <algorithm>
 #include <vector>
 
@@ -41,6 +42,7 @@ class Reference final : public HeadKernel<Real> {
         std::vector<double> room;
     };
 
+    // scores -> weights (row_weights) -> weighted sum of values, all in double.
     void one_row(double beta, std::size_t j, const Real* query, const Real* key, const Real* value, Row& row,
                  Real* out) const {
         const std::size_t width = problem_.width;

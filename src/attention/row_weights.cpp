@@ -1,3 +1,4 @@
+// The kinds of attention on one row of scores, and their derivatives: the one place where each is defined.
 #include "attention/row_weights.hpp"
 
 #include <algorithm>

@@ -3,8 +3,20 @@
 // Each works on one slot's share of one head, on memory its driver (direct.cpp, fused.cpp, general.cpp, circle.cpp)
 // prepared; none allocates, and none knows threads. The sources are the .inl files of the same names.
 //
+// Legend:
+//     n, d       tokens and coordinates of one head (w where a head has a width of its own)
+//     np, dp     the same padded to whole vectors; nothing of the padding reaches a result
+//     B, nb      tokens a block, and blocks
+//     NR         columns of the micro-kernel: two vectors of 32 bytes
+//     G          systems side by side
+//     slot       a share of the work that depends on sizes alone; each has sums of its own, added in order at the end,
+//                which is why results have the same bits for any number of threads
+//
 // Exponents are kept in powers of two: every `scale` and `shift` below includes the factor log2(e), since 2^t is
 // cheaper than e^x and as exact.
+//
+// Arrays named `lanes` hold sums that are still spread over the lanes of a vector: the lanes are added once,
+// when all terms are in, and the array has room for the widest vector these files are compiled for, 32 bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +29,7 @@ void check_stop();  // core/parallel.hpp, whose inline code must not be compiled
 
 namespace flyball::attention {
 
-// ---- direct
-// ----------------------------------------------------------------------------------------------------------
+// ---- direct -------------------------------------------------------------------------------------------------------
 
 inline constexpr std::size_t direct_most_dim = 8;
 
@@ -48,13 +59,12 @@ struct DirectTiles {
     std::size_t first, last;  // pairs of blocks (I, J <= I), counted I (I + 1)/2 + J
     Real scale;
 };
-// B: one kilobyte per array.
+// B: one kilobyte per array. A strip of weights, 8 B, is then 8 kB: it stays in the first-level cache with its block.
 template <class Real>
 inline constexpr std::size_t direct_block = 1024 / sizeof(Real);
 inline constexpr std::size_t direct_strip = 8;
 
-// ---- ensemble
-// --------------------------------------------------------------------------------------------------------
+// ---- ensemble -----------------------------------------------------------------------------------------------------
 
 // Systems side by side, two vectors of the widest instruction set: one lane each.
 template <class Real>
@@ -71,8 +81,7 @@ struct EnsembleSystems {
     Real log2_gain;
 };
 
-// ---- fused and general
-// -----------------------------------------------------------------------------------------------
+// ---- fused and general --------------------------------------------------------------------------------------------
 
 // The micro-kernel makes 6 x NR products at a time, NR = two vectors of the widest instruction set.
 inline constexpr std::size_t micro_rows = 6;
@@ -131,8 +140,7 @@ inline constexpr std::size_t general_rows = 96;
 template <class Real>
 inline constexpr std::size_t general_columns = 1536 / sizeof(Real);
 
-// ---- circle
-// ----------------------------------------------------------------------------------------------------------
+// ---- circle -------------------------------------------------------------------------------------------------------
 
 // Moments M_m = sum_k e^{i m a_k}, m = 0 .. last, of angles given as x = cos a, y = sin a.
 struct CircleMoments {
@@ -154,6 +162,7 @@ struct CircleSums {
 };
 inline constexpr std::size_t circle_group = 16;
 
+// The table of one instruction set. Jobs are checked by nobody: sizes and paddings are the driver's promise.
 template <class Real>
 struct TileKernels {
     void (*exp_all)(std::size_t count, Real* x);  // x becomes e^x

@@ -109,11 +109,16 @@ const NormPlace* input_norm(const model::BlockCode& block) {
     return nullptr;
 }
 
+// Matrices of one block after another, in the particles' units (dynamics/trained_weights.hpp): rows of queries, keys
+// and values take the gains in front of them; LayerNorm's mean is taken off rows and off the columns of the output, so
+// that vectors whose channels add up to 0 stay so.
 class Reader {
   public:
     Reader(std::shared_ptr<const Model<float>> model, NormLength unit, bool gains)
         : model_(std::move(model)), a_(model_->architecture()), unit_(unit), gains_(gains) {}
 
+    // s^2 scale where neither queries nor keys are normed, s scale where one of them is, scale where both are: each
+    // norm takes one factor s out of the score.
     double beta() const {
         const AttentionNorm& norm = a_.attention_norm;
         const int normed = norm.any() ? (norm.query ? 1 : 0) + (norm.key ? 1 : 0) : 0;

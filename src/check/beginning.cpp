@@ -1,3 +1,4 @@
+// Fresh models of several depths, one pass forward and back each, and the laws of their curves over depth.
 #include "check/beginning.hpp"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ train::Settings stand_in(const scheme::Scheme& scheme, const Settings& settings,
     return sizes;
 }
 
+// One forward and one backward pass of a fresh stand-in on the built-in language, looked at by model/block_watch.hpp.
 MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus,
                              std::size_t depth, bool with_bound) {
     const std::size_t tokens = std::min(settings.tokens, most_measured_tokens);
@@ -102,6 +104,9 @@ double Beginning::rate_over_models() const {
     return first > std::log(2) && second > 0.8 * first ? second / 32 : 0;
 }
 
+// `steady` is what tells exponentials: each quarter of the depth has at least 0.45 of its share of log(factor). An
+// exponential has 1 in every quarter; a power of depth does most of its growing early, and a step all of it in one
+// place.
 DepthLaw law_of(const std::vector<double>& values) {
     DepthLaw law;
     std::vector<double> upright = values;

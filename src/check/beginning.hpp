@@ -2,9 +2,8 @@
 //
 //     sigma_l     root mean square of the stream x after block l, over all rows; l = 0 is the embedding
 //     g_l         length of the gradient of the loss with respect to it
-//     m_l         cos(a_1) cos(a_2) .. cos(a_l), where a_k is the angle by which block k turns x (mean over rows): what
-//     is
-//                 left of x_0's direction when turns have nothing to do with each other
+//     m_l         cos(a_1) cos(a_2) .. cos(a_l), where a_k is the angle by which block k turns x (mean over rows):
+//                 what is left of x_0's direction when turns have nothing to do with each other
 //
 // A pass forward and back through stand-ins of 4 to 96 blocks (and of the user's depth) with fresh weights. Growth is
 // that of sigma_1 .. sigma_L in the deepest one, from below: sigma_0 is the scale of the embedding, which is a choice

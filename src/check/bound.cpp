@@ -43,6 +43,9 @@ std::vector<double> bounds_of_x(const std::vector<model::StreamReach>& blocks, d
 
 }  // namespace
 
+// The largest |x_l| by the reach of each block (model/stream_bound.hpp), in two parts that superpose since the
+// recursion is linear: what becomes of a start of length 1, and what the blocks add from nothing. Each is classed by
+// how it doubles, log2 of B(L)/B(L/2): 0 bounded, 1 linear, 2 quadratic, and more late than early exponential.
 std::string bound_class(const model::Model<float>& model, std::size_t tokens) {
     std::vector<model::StreamReach> blocks;
     for (std::size_t l = 0; l < model.architecture().layers; ++l) {

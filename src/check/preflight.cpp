@@ -1,3 +1,4 @@
+// From measurements to findings: thresholds, sentences, a suggested dt, a verdict.
 #include "check/preflight.hpp"
 
 #include <fmt/format.h>
@@ -74,6 +75,8 @@ std::optional<double> suggested_step(const BlockReport& report, const train::Cor
     return dt * std::min(1.0, 1 / std::sqrt(added));
 }
 
+// Streams and gradients of fresh models: not finite, exponential in the deepest model's depth or from model to model,
+// gradients lost or uneven. Thresholds are at the top, with what ordinary schemes have.
 void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings) {
     const Beginning& beginning = report.beginning;
     const DepthCurve& deepest = beginning.curves.back();
@@ -199,6 +202,7 @@ void look_at_name(const BlockReport& report, std::vector<Finding>& findings) {
     }
 }
 
+// A run that fails, one that ends above its start, and one that gains less than 0.8 of what the slower yardstick gains.
 void look_at_runs(const BlockReport& report, const std::vector<BlockReport>& yardsticks,
                   std::vector<Finding>& findings) {
     for (std::size_t i = 0; i < report.runs.size(); ++i) {
@@ -261,6 +265,8 @@ std::string BlockReport::growth() const {
     return law.exponent < between_root_and_line ? "sqrt" : "linear";
 }
 
+// Blocks and yardsticks go the same way, so that every number has one beside it; structure and motion are for blocks
+// alone. Short runs come last, all together, since they share the threads among them.
 PreflightReport preflight(const std::vector<scheme::Scheme>& blocks, const Settings& settings,
                           const PreflightWatch& watch) {
     check(settings);

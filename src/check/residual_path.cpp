@@ -21,6 +21,8 @@ using scheme::Variable;
 
 enum class Path { none, rescaled, normed, plain };  // a sum keeps the best of its terms
 
+// The best way by which a past x reaches each variable, as the statements run. The order of Path is that of how much is
+// kept, so that the best of two terms is their maximum.
 class PathWalk {
   public:
     PathWalk(const scheme::Program& program, const scheme::Environment& env)

@@ -1,3 +1,4 @@
+// Reads a run that somebody else's code saved. Every name, shape and number is checked: nothing is trusted.
 #include "check/run_file.hpp"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ int digits_of(Dtype dtype) {
     return 0;
 }
 
+// Significant binary digits of a number: its significand as a whole number, without trailing zeros.
 int digits_used(double value) {
     int exponent = 0;
     const double fraction = std::frexp(value, &exponent);
@@ -62,6 +64,8 @@ double roundoff_of(Dtype dtype) {
     return std::ldexp(1.0, -digits_of(dtype));
 }
 
+// Numbers that were computed in a narrower type and widened for the file still have their last digits 0: the fewest
+// digits that hold all of them name the type.
 double narrowest_roundoff(Dtype dtype, const std::vector<double>& values) {
     int used = 0;
     for (const double value : values) {
@@ -272,6 +276,7 @@ class RunReader {
         return finite_values(tensor);
     }
 
+    // norms.0, norms.1, .. as far as they go; a number beyond a gap is refused, since it would be silently left out.
     std::vector<SavedNorm> norms(const std::string& prefix) const {
         std::vector<SavedNorm> found;
         for (std::size_t k = 0; any_named(fmt::format("{}norms.{}.", prefix, k)); ++k) {

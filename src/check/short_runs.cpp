@@ -61,6 +61,7 @@ std::vector<std::size_t> trained_depths(const Settings& settings) {
     return {deep / 4, deep};
 }
 
+// Jobs run side by side, each in one thread (a Trainer called from a slot shares no work); the deepest begin first.
 std::vector<ShortRun> short_runs(const std::vector<Candidate>& candidates,
                                  const std::function<void(double share)>& progress, const std::atomic<bool>* stop) {
     struct Job {

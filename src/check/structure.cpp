@@ -1,3 +1,4 @@
+// Two ways to find parts that do not act: reading the tree block by block, and trying changes.
 #include "check/structure.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +61,9 @@ scheme::Span whole_span(const std::string& text, scheme::Span span) {
     return span;
 }
 
-// Walks the trees of an equation with the blocks in which each part is reached.
+// Walks the trees of an equation with the blocks in which each part is reached: `places` of a model as deep as the
+// user's, `others` of one of another depth, so that a factor that is 1 by accident of the depth is not taken for one
+// that always is.
 class StructureWalk {
   public:
     StructureWalk(const Program& program, const Settings& settings)
@@ -229,6 +232,10 @@ class StructureWalk {
 };
 
 // What is seen when parts of the text are changed.
+// Each part of the text is multiplied by 1.7, and the model is computed again. A part whose size has no effect is tried
+// once more times -1: a norm takes out a scale and keeps a sign, so what still shows then is only a scale that a norm
+// removes, and what does not show never acts. Writing the change into the text and parsing it again tests what the
+// author wrote, not what we made of it.
 class Trials {
   public:
     Trials(const Program& program, const Settings& settings)

@@ -9,6 +9,7 @@
 //     name-never-read           a local that is computed for nobody
 //     no-residual-path          the new x knows the old one through a sub-layer only
 //     norm-in-stream            x is normed and then added to: what the layers before have said is rescaled every time
+//
 // and what sub_layer_use.hpp finds.
 //
 // "Tried" means: the whole model of `depth` blocks in double precision, norms without eps, on a few rows, with a

@@ -71,6 +71,7 @@ std::vector<bool> with_stream(const Code& code) {
     return depends;
 }
 
+// Counted over the blocks of the user's depth: conditions may take a sub-layer away from some of them.
 std::array<Uses, 2> uses_of(const scheme::Program& program, const Settings& settings) {
     std::array<Uses, 2> uses;
     for (const scheme::Environment& env : environments(settings.depth, settings)) {

@@ -1,9 +1,10 @@
 // What an equation does with its sub-layers, read off the code of every block.
 //
-//     no-sub-layer            nothing is called: there is nothing to learn malformed sub-layer-learns-nothing  what it
-//     gives is used, and no gradient comes back: every use is detached        malformed branch-ignores-stream   a
-//     sub-layer never sees what the blocks before it have said                          caution sub-layer-not-called
-//     attention or the feed-forward network has no place in the equation                     note
+//     sub-layer-learns-nothing   malformed   what it gives is used, and no gradient comes back: every use is detached
+//     branch-ignores-stream      caution     a sub-layer never sees what the blocks before it have said
+//     sub-layer-not-called       note        attention or the feed-forward network has no place in the equation
+//
+// An equation that calls no sub-layer at all is no equation: the parser refuses it.
 #pragma once
 
 #include <vector>

@@ -1,3 +1,4 @@
+// The small model that changes of an equation are tried on, written out in plain loops.
 #include "check/trial.hpp"
 
 #include <algorithm>
@@ -161,6 +162,8 @@ std::vector<double> trial(const scheme::Program& program, const Settings& settin
     return out;
 }
 
+// Two starts that differ in every stream before the block, with the same embedding and the same outputs of sub-layers:
+// x after the block differs if and only if there is a way around the sub-layers.
 std::vector<bool> residual_blocks(const scheme::Program& program, const Settings& settings) {
     constexpr auto both = scheme::SubLayers::attention_and_ffn;
     constexpr std::size_t size = trial_rows * trial_dim;

@@ -107,6 +107,8 @@ Line mode_slope(const CausalCase& which, const Context& context, std::size_t j) 
     return fit_line(clock, value);
 }
 
+// Two looks at one spectrum: runs from random starts, where after a while only the slowest mode (token 2) is left, and
+// starts in which the mode of token j is the only one there is.
 Measurement causal(const CausalCase& which, const Context& context) {
     Comparison slope = Comparison::relative(0.005);
     double error = 0;
@@ -206,6 +208,7 @@ struct ClockCase {
     double (*other_time)(double t);
 };
 
+// Identical paths, not only identical ends: every coordinate is compared, at four times.
 Measurement same_at_another_time(const std::vector<ClockCase>& cases, const Context& context) {
     constexpr double tolerance = 1e-7;
     double worst = 0;

@@ -83,6 +83,8 @@ double largest_shortfall(const ConePlace& place, std::uint64_t seed) {
     return largest;
 }
 
+// A bound is tried from both sides: it must never be broken (r' in the worst cone, r/t along runs), and somewhere it
+// must nearly be attained, or a weaker statement would pass as well.
 Measurement radius_grows(const Context& context) {
     const double factor = context.predict("factor of delta", 1);
     double shortfall = 0;

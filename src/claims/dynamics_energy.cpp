@@ -70,6 +70,8 @@ double largest_rise(const Context& context, const scheme::Program& program, std:
     return *std::max_element(rise.begin(), rise.end());
 }
 
+// dE/dt = sum_j <dE/dtheta_j, theta_j'> with dE/dtheta_j = -2 beta Z_j A_j: from the equation's own motion, and from
+// the row of the table with theta' = P A/s put in. Runs must never rise either.
 Measurement energy_decreases(const Context& context) {
     constexpr double tolerance = 1e-9;
     Comparison slope = Comparison::relative(tolerance);

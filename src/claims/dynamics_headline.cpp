@@ -207,6 +207,7 @@ double log_time_to_half(double n, double beta) {
     return sum * 0.5 / (3 * panels);
 }
 
+// Times from the reduced law beside the integral above, on a logarithm: they span tens of orders of magnitude.
 Measurement frozen(const Context& context) {
     constexpr double tolerance = 0.03;
     const double n = 16;

@@ -130,6 +130,7 @@ Measurement ffn_keeps_moving(const Context& context) {
     return result;
 }
 
+// Exponents of single draws scatter, so the claim is about means over draws with their intervals.
 Measurement ffn_exponent(const Context& context) {
     std::string note;
     double steepest = -HUGE_VAL;

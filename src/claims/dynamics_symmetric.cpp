@@ -43,6 +43,7 @@ const std::vector<InitialCase> initial_cases = {
     {"sqrt-scaling", "2/(e^beta + n - 1)", plain},
 };
 
+// Three sources: the formula as printed, the particles, and the reduced law; the last two share no code.
 Measurement initial_velocity(const InitialCase& which, const Context& context) {
     constexpr double tolerance = 1e-9;
     const scheme::Program program = scheme::find_scheme(which.scheme).program;
@@ -73,6 +74,8 @@ Measurement initial_velocity(const InitialCase& which, const Context& context) {
     return result;
 }
 
+// Particles and theory against the two equations as the paper has them, solved here by plain Runge-Kutta; and all
+// cosines of one token equal, which is what makes two equations enough.
 Measurement reduced_law(const Context& context) {
     constexpr double tolerance = 1e-7;
     const auto n = context.size<std::size_t>(32, 256);

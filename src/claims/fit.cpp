@@ -27,6 +27,8 @@ double student_quantile(std::size_t degrees) {
     return z + first / v + second / (v * v) + third / (v * v * v) + fourth / (v * v * v * v);
 }
 
+// slope_error is t(n - 2) s/sqrt(sum (x - mean)^2) with s^2 the squared residuals over n - 2. Points of one run are not
+// independent: read it as how straight the line is.
 Line fit_line(const std::vector<double>& x, const std::vector<double>& y) {
     assert(x.size() == y.size());
     const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -60,6 +60,8 @@ Judged judge(const Claim& claim, const Context& context) {
     return judged;
 }
 
+// Side by side each claim runs in one thread, the longest first, so that none is left over at the end; those that want
+// to be alone follow one by one with all threads.
 std::vector<std::optional<Judged>> judge_all(const std::vector<Claim>& claims, const Judging& judging) {
     std::vector<std::optional<Judged>> results(claims.size());
     const auto stopped = [&] { return judging.stop != nullptr && judging.stop->load(std::memory_order_relaxed); };

@@ -21,6 +21,8 @@ SelectionRow equal_vectors(std::size_t keys, std::uint64_t seed) {
     return row;
 }
 
+// Random rows for "never above", and rows of equal vectors, where the bound is an equation, for "no better one of this
+// form". The same two questions are asked of the number that the program prints.
 Measurement top_set_bound(const Context& context) {
     BoundCheck check;
     BoundCheck printed;  // the bound that `flyball limits` prints

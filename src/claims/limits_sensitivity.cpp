@@ -177,6 +177,8 @@ double moved(const std::vector<double>& logits, const std::vector<double>& direc
     return std::sqrt(squares) / eps;
 }
 
+// Both ends of the minimum are attained: small steps at two tied logits, and a step across a tie at a temperature near
+// 0.
 Measurement finite_steps(const Context& context) {
     BoundCheck slow;
     BoundCheck fast;

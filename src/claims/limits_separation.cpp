@@ -100,6 +100,7 @@ bool corrected_attained(double xi, double zeta, double* ratio_shown) {
     return attained;
 }
 
+// As printed it is broken by rows; as corrected it is two counts, which no row may leave and two rows attain.
 Measurement upper_bound(const Context& context) {
     Counts counts;
     double broken_by = 0;  // how far a ratio is outside the corrected bounds

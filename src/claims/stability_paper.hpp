@@ -2,8 +2,10 @@
 // 2510.09904) states, with explicit constants where the paper has orders of growth, typed by hand on plain vectors and
 // matrices: the predictions of its part of the ledger. Nothing here uses src/model, from where the measurements come.
 //
-//     x_l      a token after l sub-layers, d channels        gamma, b   gains and bias of a LayerNorm
-//     Dt       the residual step                             s(x)       sqrt(var(x) + eps), what a LayerNorm divides by
+//     x_l         a token after l sub-layers, d channels
+//     Dt          the residual step
+//     gamma, b    gains and bias of a LayerNorm
+//     s(x)        sqrt(var(x) + eps), what a LayerNorm divides by
 #pragma once
 
 #include <cstddef>

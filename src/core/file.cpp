@@ -212,6 +212,8 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::file
     }
 }
 
+// Beside the file it will replace, since only a rename within one file system is atomic; under a name that nobody has,
+// and locked while its writer lives, so that what a killed process left behind is told from work in progress.
 AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
     constexpr std::string_view where = "core.write_file";
     constexpr std::string_view expected = "the path of a file in a writable folder";

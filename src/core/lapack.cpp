@@ -51,6 +51,7 @@ std::vector<double> symmetric_eigenvalues(std::vector<double> matrix, std::size_
     return values;
 }
 
+// Q of Q R is Haar distributed only if R has a positive diagonal: Householder's leaves signs that depend on the data.
 std::vector<double> orthogonal_factor(std::vector<double> matrix, std::size_t size) {
     prepare_blas();
     const BlasThreads one(1);

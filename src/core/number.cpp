@@ -78,6 +78,7 @@ std::optional<std::uint64_t> parse_whole(std::string_view text) {
     return static_cast<std::uint64_t>(*real);
 }
 
+// to_chars gives the shortest digits that read back; only the exponent is made shorter: "1e-07" becomes "1e-7".
 std::string format_double(double value) {
     if (std::isnan(value)) {
         return "nan";

@@ -1,3 +1,4 @@
+// A pool of threads that take slots in order; spinning for a moment before sleeping, since solvers call often.
 #include "core/parallel.hpp"
 
 #include <fmt/format.h>
@@ -110,6 +111,7 @@ class Pool {
     }
 
   private:
+    // Takes and runs one slot; false when none is left.
     bool run_one() {
         std::size_t left = left_.load();
         do {

@@ -147,6 +147,8 @@ class HeaderReader : public JsonEvents {
     bool has_shape_ = false;
 };
 
+// Sorted by where they begin, tensors have to follow each other exactly: no overlap, which could show one tensor's
+// bytes as another's, and no hole, which could hide something.
 void check_layout(const Header& header, std::string_view what, std::uint64_t data_size) {
     const auto fail = [what](const std::string& got, const std::string& expected) {
         throw Error(ErrorKind::input, where_header, fmt::format("{} in {}", got, what), expected,

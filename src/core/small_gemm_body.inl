@@ -295,6 +295,8 @@ std::size_t rounded_up(std::size_t n) {
     return (n + tile_columns - 1) / tile_columns * tile_columns;
 }
 
+// B is packed piece by piece, unless so few rows of A would use it that packing costs more than it gains. The first
+// piece of the inner length starts from what the product starts from, every other one adds to C.
 void multiply(const SmallProduct& x) {
     const bool rows_of_b = x.transpose_b == Transpose::no;
     const bool in_place = rows_of_b && x.m <= few && x.n % tile_columns == 0;

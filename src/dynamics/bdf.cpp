@@ -1,3 +1,4 @@
+// CVODE as an Integrator: its C callbacks, its first step, its steps one at a time.
 #include "dynamics/bdf.hpp"
 
 #include <cvode/cvode.h>
@@ -87,6 +88,7 @@ class Bdf final : public Integrator {
     bool started_ = false;
 };
 
+// CVODE takes 0 as done, a positive number as "not here, try a smaller step" and a negative one as the end.
 int Bdf::derivative(realtype t, N_Vector y, N_Vector out, void* user) {
     return guarded(user, [&](Bound& bound) {
         double* slope = N_VGetArrayPointer(out);
@@ -96,6 +98,7 @@ int Bdf::derivative(realtype t, N_Vector y, N_Vector out, void* user) {
     });
 }
 
+// CVODE wants not the projected point N0(y) but the way to it, N0(y) - y.
 int Bdf::correction(realtype t, N_Vector y, N_Vector out, realtype, N_Vector, void* user) {
     return guarded(user, [&](Bound& bound) {
         N_VScale(1, y, out);
@@ -105,6 +108,9 @@ int Bdf::correction(realtype t, N_Vector y, N_Vector out, realtype, N_Vector, vo
     });
 }
 
+// Newton's linear systems (I - gamma J) dy = r are solved by GMRES from products J v, each a difference of two
+// velocities: no Jacobian is stored, so memory grows with the numbers of y. The projection is applied after each step,
+// and the error estimate is left as the method gives it.
 void Bdf::create(std::size_t numbers) {
     y_ = N_VNew_Serial(static_cast<sunindextype>(numbers), context_);
     inner_ = N_VClone(y_);
@@ -163,6 +169,8 @@ void Bdf::start(Motion& motion, double t, const std::vector<double>& y, double e
     started_ = true;
 }
 
+// One internal step of CVODE, which stops at `end` exactly (CV_TSTOP_RETURN). It keeps its own y and history: whoever
+// changes y outside has to call forget(), and the next step starts anew from there.
 Progressed Bdf::step(Motion& motion, StepState& state, std::vector<double>& y, double end) {
     bound_.motion = &motion;
     bound_.numbers = y.size();

@@ -74,6 +74,7 @@ void save_record(const std::filesystem::path& path, const record::Identity& run,
           {"collapse_time", record.collapse_time ? format_double(*record.collapse_time) : ""}});
 }
 
+// The seal has been checked, so what is read here was written by this run; the checks are against our own mistakes.
 std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const record::Identity& run,
                                      std::size_t numbers) {
     if (!std::filesystem::exists(path)) {

@@ -1,3 +1,4 @@
+// Which tokens share a direction. Groups change only between steps, and their history is all that a restart needs.
 #include "dynamics/fusing.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr double jumped_over = 0.5;  // steps times rate
 constexpr double parting = 1e3;
+// A pair at rest approaches at a speed that is rounding: d/dt of the distance counts as not positive up to this.
 constexpr double noise = 4e-15;  // of a relative velocity, in units of rate times distance
 
 double distance(const double* a, const double* b, std::size_t dim) {
@@ -40,6 +42,7 @@ Groups::Groups(std::size_t systems, std::size_t tokens)
     std::iota(leader_.begin(), leader_.end(), std::size_t{0});
 }
 
+// A group's first token leads. When the leader itself leaves, the next of its tokens leads those that stay.
 void Groups::apply(const Fusing& fusing) {
     const std::size_t first = fusing.system * tokens_;
     if (!fusing.apart) {
@@ -81,6 +84,9 @@ void Groups::set_history(std::vector<Fusing> history) {
     }
 }
 
+// Leaders of different groups that are within the tolerance are candidates; one evaluation (`move`) with all of them
+// taken as grouped gives the rates of their mutual pulls. Before anything is joined, tokens that no longer belong are
+// let go; if there are any, nothing is joined in this step, so that no token is joined and parted at the same t.
 bool Groups::update(double t, double h, double tolerance, std::size_t dim, const Values& theta, const Move& move) {
     struct Pair {
         std::size_t j, k;

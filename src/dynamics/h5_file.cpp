@@ -106,6 +106,7 @@ herr_t truncate(H5FD_t* file, hid_t /*properties*/, hbool_t /*closing*/) {
     return 0;
 }
 
+// The methods that HDF5 calls for a file of ours; those that are not set have defaults.
 hid_t driver() {
     // Registered anew each time and released with the file: nothing of ours is left for HDF5's exit handler.
     static const H5FD_class_t description = [] {

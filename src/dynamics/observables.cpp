@@ -49,6 +49,9 @@ std::optional<double> measure_one(const Measured& shape, const SampleField& fiel
     return std::nullopt;
 }
 
+// Energy is -(1/n^2) sum_jk exp(beta (<theta_j, theta_k> - 1)), that of the paper over n^2 e^beta: -1 at consensus.
+// Clusters are the components of the graph of pairs with a cosine above 0.999. O(n^2 d) a system, less in 2 and 3
+// dimensions (attention/pairs.hpp).
 Sample measure(const Measured& shape, double t, const std::vector<double>& theta, const std::vector<double>& x,
                double speed) {
     Sample sample;

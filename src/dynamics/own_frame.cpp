@@ -1,3 +1,5 @@
+// The equation in each token's own frame: rows of dim + 1 numbers go through scheme::RowStep, attention comes in two
+// parts. Probes replay what attention said with one thing changed, to learn what the scheme makes of it.
 #include "dynamics/own_frame.hpp"
 
 #include <algorithm>
@@ -73,6 +75,8 @@ OwnFrame::OwnFrame(const Problem& p, Ambient ambient)
       ambient_(std::move(ambient)),
       step_(p.program, scheme::SubLayers::attention_only, rows_, p.dim + 1, p.dim) {}
 
+// Fills theta_, framed_ and fixed_. A token of a group takes the very numbers of its leader's direction: attention then
+// sees them as equal, and equal tokens do not turn each other.
 void OwnFrame::load(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader) {
     const std::size_t wide = dim_ + 1;
     theta_.resize(rows_ * dim_);
@@ -112,6 +116,8 @@ void OwnFrame::load(const Environment& env, const State<double>& state, const st
     }
 }
 
+// f of framed rows. Where every row is a multiple of its theta (nothing across), attention comes in its two parts with
+// all their digits; otherwise it goes through ambient coordinates, and exact_ says that it did.
 void OwnFrame::attend(const double* in, double* out) {
     const std::size_t wide = dim_ + 1;
     ++attention_calls_;
@@ -175,6 +181,8 @@ void OwnFrame::answer(Answer kind, const double* in, double* out) {
     }
 }
 
+// slopes_ of framed_. `whole` asks f and keeps what it said; the others replay that, changed, so they cost no
+// attention.
 void OwnFrame::evaluate(const Environment& env, Answer kind) {
     if (kind == Answer::whole) {
         heard_.clear();
@@ -190,6 +198,7 @@ void OwnFrame::evaluate(const Environment& env, Answer kind) {
     }
 }
 
+// theta' = (part of x' across)/r.
 void OwnFrame::turn_of(Values& turn) const {
     const std::size_t wide = dim_ + 1;
     turn.resize(rows_ * dim_);
@@ -201,6 +210,8 @@ void OwnFrame::turn_of(Values& turn) const {
     }
 }
 
+// Slopes in the frame, groups sharing one turn where f is exact, then back to ambient coordinates as along' theta_j +
+// across'.
 void OwnFrame::velocity(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
                         std::vector<Values>& slopes) {
     const std::size_t wide = dim_ + 1;
@@ -232,6 +243,7 @@ void OwnFrame::velocity(const Environment& env, const State<double>& state, cons
     }
 }
 
+// The readout y and its slope v in the frame: |theta'| = |v - y <y, v>/|y|^2| / |y|, averaged over tokens.
 double OwnFrame::speed(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader) {
     const std::size_t wide = dim_ + 1;
     std::vector<Values> ambient;
@@ -258,6 +270,9 @@ double OwnFrame::speed(const Environment& env, const State<double>& state, const
     return sum / static_cast<double>(rows_);
 }
 
+// What the outputs of f and the streams beside x may be wrong by, `rounding` of their length, is put on them 2^31 times
+// as large (`shake`), where it stands out from the rounding of the evaluation itself; the change of the turn, scaled
+// back, is what rounding may do to it.
 void OwnFrame::doubt(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
                      Values& doubt, Values& speed) {
     const std::size_t wide = dim_ + 1;

@@ -1,3 +1,4 @@
+// State, sub-layers and measurements of a system; what is about slow motion is in particles_slow.cpp.
 #include "dynamics/particles.hpp"
 
 #include <fmt/format.h>
@@ -126,6 +127,8 @@ std::string Particles::kernel() const {
                            : fmt::format("{} (direct sums in {} of {} evaluations)", name, fallbacks_, evaluations_);
 }
 
+// f of all rows: the caller's own, one attention for all systems, or one for each (stride 0 or a system's numbers).
+// Float attention rounds its input and widens its result; the state itself stays double.
 void Particles::sub_layer(SubLayer which, const double* in, double* out) {
     const std::size_t per_system = problem_.tokens * problem_.dim;
     if (which == SubLayer::feed_forward) {

@@ -44,8 +44,8 @@ class Particles {
     // Whether velocities come from the tokens' own frames, because the run is so long that slow motion matters: see
     // own_frame.hpp. Merged tokens are then fused, see fusing.hpp.
     bool slow() const { return slow_; }
-    // After an accepted step of length h: tokens that the run can no longer
-    // tell apart become one direction. True when that happened; velocities before and after differ then.
+    // After an accepted step of length h: tokens that the run can no longer tell apart become one direction. True when
+    // that happened; velocities before and after differ then.
     bool fuse(double t, double h);
     const std::vector<Fusing>& fusings() const { return groups_.history(); }
     void set_fusings(std::vector<Fusing> history) { groups_.set_history(std::move(history)); }

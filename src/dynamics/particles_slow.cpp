@@ -104,10 +104,14 @@ bool Particles::at_consensus(std::size_t system) {
     return true;
 }
 
+// Rounding turns a token by at most about fastest*rounding a unit of time. While that, times t, is not noticeable,
+// nothing can have been lost, and no evaluation is spent on looking.
 bool Particles::may_lose_digits(double t) const {
     return fastest * (control_.precision == Precision::f32 ? rounding_single : rounding_double) * t > noticeable;
 }
 
+// A token is lost when rounding alone may have turned it noticeably by now and its own motion does not stand out from
+// that. Fast tokens are not: their motion is right whatever rounding adds. Neither are those of a system at consensus.
 bool Particles::digits_lost(double t) {
     Values doubts;
     Values speeds;

@@ -1,3 +1,5 @@
+// What runs in layers and in time have in common (samples, restart points, outcomes), and the loop over layers; the
+// loop over time is in run_ode.cpp.
 #include "dynamics/run.hpp"
 
 #include <fmt/format.h>
@@ -132,6 +134,8 @@ void Runner::first_layer_sample() {
     keep(first);
 }
 
+// Layer l leads from l - 1 to l. The speed of a sample is how far its layer turned the tokens, so the directions before
+// it are measured too; with an event to look for, that is every layer.
 void Runner::run_layers() {
     const std::size_t layers = *problem_.layers;
     std::vector<double> before;

@@ -130,6 +130,9 @@ void RunFolder::check_samples(std::size_t i, std::size_t count) const {
     }
 }
 
+// Restart points come from the run as often as it likes; they are written at most every two seconds, and the last one
+// when the run is interrupted. The same file becomes the record of a run that has ended, so that a folder of several
+// runs takes up at the first that has not.
 Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const {
     const Settings& s = plan_.settings;
     const scheme::Program& program = plan_.schemes[i].program;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double event_precision = 1e-10;  // of t
 
+// What integrators see of the particles: one vector y of all streams.
 class ParticleMotion final : public Motion {
   public:
     explicit ParticleMotion(Particles& particles) : particles_(particles) {}
@@ -31,6 +32,8 @@ class ParticleMotion final : public Motion {
 
 }  // namespace
 
+// Piece after piece. At the start of a piece the state is put on the manifold of its equation: Mix-LN's streams change
+// their manifold at the switch.
 void Runner::run_ode() {
     if (const auto problem = particles_.limit_problem()) {
         throw Error(

@@ -1,3 +1,5 @@
+// One engine for all tables: stages, error, step control, dense output. Vectors are combined slope by slope in pieces
+// that stay in the first-level cache.
 #include "dynamics/runge_kutta.hpp"
 
 #include <algorithm>
@@ -126,8 +128,12 @@ Progressed RungeKutta::equal_step(Motion& motion, StepState& state, std::vector<
     return Progressed::stepped;
 }
 
-// Hairer's estimate: with e5 and e3 the two differences, |e5|^2 / sqrt(|e5|^2 + 0.01 |e3|^2), which shrinks like h^8
-// and does not trust an e5 that is small by chance. Not finite when y_new is not.
+// How wrong the step is, in units of what is allowed: accepted when at most 1. Hairer's estimate, with e5 and e3 the
+// differences to solutions of orders 5 and 3, each entry divided by atol + rtol |y|, and |.| the root mean square:
+//
+//     error = |e5| |e5| / sqrt(|e5|^2 + 0.01 |e3|^2)          ~ h^6 h^6 / h^4 = h^8, the order of the controller
+//
+// It does not trust an e5 that is small by chance. Not finite when y_new is not.
 double RungeKutta::error_of(double h, const std::vector<double>& y_new) const {
     const std::size_t n = y_new.size();
     const std::vector<Part> high = parts_of(h, table_.error, slopes_);
@@ -200,6 +206,9 @@ double RungeKutta::first_step(Motion& motion, double t, double longest) {
     return h > 0 ? h : std::min(longest, 1e-6);  // also where the slopes are not finite: the step itself will find out
 }
 
+// Tries, and tries shorter, until the error fits. The next step is h safety error^(-1/8), since the error goes with
+// h^8. Where the solution or its slopes are not finite the step shrinks as fast as it may: the way out of an overflow
+// in a stage that went too far, and the end of the run where there is none.
 Progressed RungeKutta::chosen_step(Motion& motion, StepState& state, std::vector<double>& y, double end) {
     begin(motion, state.t, y);
     const double remaining = end - state.t;
@@ -233,11 +242,21 @@ Progressed RungeKutta::chosen_step(Motion& motion, StepState& state, std::vector
     return finite ? Progressed::step_underflow : Progressed::not_finite;
 }
 
-// With T = (t - t_before)/h, D = y - before, k the slopes, k_s that at the end:
+// With T = (t - t_before)/h, D = y - before, k the slopes, k_s that at the end, the interpolant in Hairer's nested form
+// is
 //
 //     before + T (D + (1-T) ((h k_0 - D) + T ((2 D - h (k_0 + k_s)) + (1-T) (F_0 + T (F_1 + (1-T) (F_2 + T F_3))))))
 //
-// where F_r = h sum_i d_ri k_i. Without the F it is the cubic of Hermite.
+// where F_r = h sum_i d_ri k_i. Without the F it is the cubic of Hermite. Multiplied out, with B = T (1-T), it is one
+// sum of vectors, which is what `combine` does:
+//
+//     D       T - B + 2 B T              F_0   B^2
+//     h k_0   B (1-T)                    F_1   B^2 T
+//     h k_s   -B T                       F_2   B^2 T (1-T)
+//                                        F_3   B^2 T^2 (1-T)
+//
+// Slopes beyond the stages are asked for by the first look into a step and kept for the others: a step that nobody
+// looks into costs nothing, and k_s serves as the first slope of the next step.
 void RungeKutta::inside(Motion& motion, double t, const std::vector<double>& y, std::vector<double>& out) {
     const std::size_t s = table_.stages();
     if (!have_last_) {

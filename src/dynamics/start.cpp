@@ -21,6 +21,7 @@ void normalise(double* row, std::size_t dim, double length) {
 
 }  // namespace
 
+// Random numbers of system m are those of stream 1 + 16 m: adding systems or changing weights does not move its start.
 std::vector<double> start_rows(const Settings& s) {
     const std::size_t per_system = s.tokens * s.dim;
     std::vector<double> rows(s.systems * per_system, 0.0);

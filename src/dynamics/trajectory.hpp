@@ -1,5 +1,6 @@
 // Trajectories on disk. While a run goes on, every sample is a file of its own, written atomically, so that a kill
 // loses nothing; at the end they become one HDF5 file in the H5MD layout:
+//
 //     /h5md                                  version, author, creator
 //     /particles/tokens/position/value       [samples, systems*tokens, dim]: the stream x
 //     /particles/tokens/position/step, time  [samples]

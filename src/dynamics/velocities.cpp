@@ -6,6 +6,7 @@
 
 namespace flyball::dynamics {
 
+// x' = r' theta + r theta': growth is the part of x' along theta, and the turn what is left of it over r.
 Velocities velocities(const Problem& problem, double t) {
     const std::size_t dim = problem.dim;
     const Piece piece = Pieces(problem).at(t);

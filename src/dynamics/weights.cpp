@@ -175,8 +175,9 @@ FeedForward draw_feed_forward(const Settings& s, std::size_t system, std::size_t
     return ffn;
 }
 
+// in, out: [rows, dim]; the hidden layer exists for 128 rows at a time.
 void FeedForward::operator()(std::size_t rows, const double* in, double* out) const {
-    // By blocks of rows that depend on their number alone: the hidden layer of all rows need not fit the memory.
+    // By blocks of rows that depend on their number alone.
     constexpr std::size_t block = 128;
     const std::size_t blocks = (rows + block - 1) / block;
     parallel_slots(blocks, std::min<std::size_t>(blocks, 32), [&](std::size_t, std::size_t from, std::size_t to) {

@@ -71,6 +71,7 @@ void copy_block(const model::BlockMeasures& block, const model::Batch& batch, La
     }
 }
 
+// Means and largest absolute values; the deviation is of the gains themselves, with their signs.
 void add_gains(const model::Model<float>& model, Report& report) {
     for (std::size_t l = 0; l < report.layers.size(); ++l) {
         double sum = 0;
@@ -150,6 +151,7 @@ void measure_blocks(const model::Model<float>& model, model::Batch batch, const 
     report.first_not_finite = blocks.first_not_finite();
 }
 
+// One forward pass a block, of the model without that block and otherwise as it is.
 void measure_drops(const model::Model<float>& model, model::Batch batch, const model::Input& input,
                    const std::vector<std::int32_t>& targets, Steps& steps, Report& report) {
     model::Pass<float> pass(model, batch);
@@ -171,6 +173,8 @@ void check_batch(const model::Batch& batch) {
     }
 }
 
+// One pass measures everything that a pass shows; leaving out blocks and the lens are passes of their own. Without a
+// head, or where rows were given in place of tokens, there is no loss and nothing that needs one.
 Report inspect(const model::Model<float>& model, model::Batch batch, const model::Input& input,
                const Settings& settings, const Watch& watch) {
     check_batch(batch);

@@ -6,6 +6,8 @@
 
 namespace flyball::inspect {
 
+// Inside one forward pass: the last stream of a block is the last that its tap shows, so all streams are those after
+// the block when the readout is asked for.
 void look_through_lens(const model::Model<float>& model, model::Batch batch, std::span<const std::int32_t> ids,
                        const std::vector<std::int32_t>& targets, Report& report) {
     using View = model::TapView<float>;

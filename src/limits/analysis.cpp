@@ -1,3 +1,4 @@
+// Passes of the model, blocks of scores as they come, and the sums of every head.
 #include "limits/analysis.hpp"
 
 #include <algorithm>
@@ -99,6 +100,8 @@ class PassAnalysis {
         std::vector<double> weights, along, logits;
     };
 
+    // One block of rows of one head. <x_i, S> of all its rows is one product of their weights with the Gram matrix:
+    // O(L^2) a row, as all keys that join a row are together.
     void block(const View& view) {
         std::size_t& done = rows_done_[view.layer * architecture_.heads + view.head];
         if (done != view.first_row) {
@@ -254,6 +257,8 @@ double memory_estimate(const model::Architecture& a, std::size_t tokens, const S
     return grams * gram + sums + blocks + directions + model::memory_estimate(a, tokens, model::Keep::nothing);
 }
 
+// Passes from the shortest to the longest; only the last gives separation, sensitivity and the measures of a head.
+// Work, and with it progress, grows like the third power of a length: rows, keys, and keys that join.
 std::vector<Result> analyse(const model::Model<float>& model, const model::Input& input, const Settings& settings,
                             const std::vector<std::size_t>& lengths, const Watch& watch) {
     const model::Architecture& a = model.architecture();

@@ -1,10 +1,12 @@
 // What the numbers of a head, and of a model, mean in plain words.
 //
 // Thresholds. A head is
+//
 //     selective    the keys that hold 90 % of its weight are at most 6 % of what it sees (the paper's critical N)
 //     saturated    of its N heaviest keys at most 80 % can be told from the rest, N_s/N <= 0.80 (the paper's 0.70-0.80)
 //     a sink       one key gets 30 % of the weight or more, over all rows that see it
 //     sensitive    its weights move at half the speed that softmax can reach or faster: mean |J|_2 >= 0.5 * 1/(2T)
+//
 // N is 20, or, where no row sees more than 20 keys, the largest N below it that has rows: diagnosis_n, and whatever
 // shows the ratio says the N.
 #pragma once

@@ -1,3 +1,4 @@
+// Inner products of a layer's vectors, and least distances among the keys of every row.
 #include "limits/gram.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ constexpr std::size_t rows_per_slot = 64;
 
 }  // namespace
 
+// Rows of the product in slots of 64: each is one single-threaded product, so bits do not depend on threads.
 template <class Real>
 void Gram::assign(const Real* x, std::size_t count, std::size_t dim, std::size_t stride) {
     count_ = count;

@@ -1,3 +1,4 @@
+// What one row adds to its head: distances, separation, shape, sensitivity; then means.
 #include "limits/head_sums.hpp"
 
 #include <algorithm>
@@ -79,6 +80,8 @@ HeadSums::HeadSums(const Plan& plan, const Normaliser& normaliser) : plan_(plan)
     }
 }
 
+// Algorithms 1 to 3 from the distances at every N, 4 from the separation, 5 from the sensitivity. With masked keys
+// counted, distances and separation are over all keys, and what is about weights alone is over those that are seen.
 void HeadSums::add(const RowOfHead& row, RowRoom& room) {
     RowInput input{row.gram, row.seen, row.weights, row.along};
     if (plan_.include_masked) {
@@ -137,6 +140,7 @@ void HeadSums::add_distances(const RowOfHead& row, RowRoom& room) {
     }
 }
 
+// With the least distance of any two vectors, as the theorem has it, and once more with that of two that differ.
 void HeadSums::add_separation(const RowOfHead& row, const RowInput& input, RowRoom& room) {
     SeparationWalk& walk = room.separation;
     walk.start(*input.gram, input.seen, input.weights, room.walk.order());
@@ -163,6 +167,7 @@ void HeadSums::add_separation(const RowOfHead& row, const RowInput& input, RowRo
     }
 }
 
+// Entropy of the weights over their sum, so that it is one also where they do not add up to 1: log(total) - logs/total.
 void HeadSums::add_shape(const RowOfHead& row, const RowRoom& room) {
     const std::size_t keys = row.seen.count();
     const std::vector<std::size_t>& order = room.order;
@@ -218,6 +223,8 @@ void HeadSums::add_jacobian(std::size_t t, const std::vector<std::size_t>& order
     jacobian_[t].infinity += infinity_norm(weights[order[0]]) / temperature;
 }
 
+// g(T, eps) on the grid, by weights of l/T and of (l + eps v)/T, and for softmax the norms of the Jacobian at the same
+// T: what g tends to for small eps in the worst direction.
 void HeadSums::add_sensitivity(const RowOfHead& row, RowRoom& room) {
     const std::size_t keys = row.seen.count();
     const RowKernels& kernels = row_kernels();
@@ -270,6 +277,7 @@ HeadSums::Curves HeadSums::curves(std::size_t length_index) const {
     return result;
 }
 
+// Sums over all buckets up to the length, over the rows that select so many keys.
 DistanceMeans HeadSums::means(std::size_t length_index, std::size_t listed) const {
     DistanceMeans result;
     result.length = plan_.lengths[length_index];
@@ -294,6 +302,8 @@ DistanceMeans HeadSums::means(std::size_t length_index, std::size_t listed) cons
     return result;
 }
 
+// Means over rows. A sink is a key that gets much weight from the rows that see it; keys that fewer than half of the
+// rows see cannot be one.
 HeadResult HeadSums::result() const {
     HeadResult result = shape_;
     const auto rows = static_cast<double>(shape_.rows);

@@ -1,3 +1,4 @@
+// Norms of the Jacobian of softmax without writing it down; the written-out ones are at the end, for tests.
 #include "limits/jacobian.hpp"
 
 #include <algorithm>
@@ -75,6 +76,7 @@ double infinity_norm(const std::vector<double>& a) {
     return 2 * most;
 }
 
+// Karmarkar and Karp: the two largest numbers go to different sides, which is as good as one number, their difference.
 double differencing(const std::vector<double>& a) {
     thread_local std::vector<double> heap;
     heap.clear();

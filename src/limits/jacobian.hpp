@@ -10,8 +10,12 @@
 //                       two halves, and the value lies between that of any set we find and 1/T. Karmarkar and Karp's
 //                       differencing finds one whose two sides nearly agree.
 //
-// Lemma 2, for any normaliser alpha_i = F(l_i)/Z: J = (diag(F') - alpha F'')/Z, F'' the transpose of F', and
-//     |J|_2 <= max|F'| (1/(L min F) + |alpha|_2/(sqrt(L) min F))
+// Lemma 2, for any normaliser alpha_i = F(l_i)/Z with slopes D_i = F'(l_i):
+//
+//     J = (diag(D) - alpha D')/Z,     |J|_2 <= max|D| (1/(L min F) + |alpha|_2/(sqrt(L) min F))
+//
+// Where the first comes from: J of softmax is diagonal less a matrix of rank one, so its eigenvalues lie between the
+// weights and solve 1 = sum a_i^2/(a_i - x) (the secular equation); the largest is the one between a_1 and a_2.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +28,9 @@ double spectral_norm(const std::vector<double>& a);
 double infinity_norm(const std::vector<double>& a);
 
 // The same of weights in falling order, m >= 2. Those below `negligible` times the second may be left off: a key of
-// weight a adds a^2/(x - a) to a sum that is 1 at the root, where it has a slope of 1 or more. The largest a_i (1 -
-// a_i) is that of the largest weight: any other is at most 1 - a_1, where the parabola has the same value.
+// weight a adds a^2/(x - a) to a sum that is 1 at the root, where it has a slope of 1 or more.
+// The largest a_i (1 - a_i) is that of the largest weight: any other is at most 1 - a_1, where the parabola has the
+// same value.
 inline constexpr double negligible = 1e-9;
 double sorted_spectral_norm(std::size_t m, const double* a);
 inline double infinity_norm(double largest) {

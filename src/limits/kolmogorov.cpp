@@ -5,6 +5,7 @@
 
 namespace flyball::limits {
 
+// Both distribution functions step at the same time at equal values: ties must not count as differences.
 double ks_distance(std::vector<double> a, std::vector<double> b) {
     const auto strange = [](double x) { return std::isnan(x); };
     if (std::any_of(a.begin(), a.end(), strange) || std::any_of(b.begin(), b.end(), strange)) {

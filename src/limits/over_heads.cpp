@@ -56,6 +56,8 @@ double larger(double a, double b) {
 
 }  // namespace
 
+// Heads that separate a share p of a row's keys each, independently, would separate 1 - (1-p)^H of them together: the
+// prediction. Measured is the union. Rows that see N keys or fewer are left out.
 Coverage coverage_of(const std::vector<HeadSums*>& heads, const std::vector<std::size_t>& keys, std::size_t tokens) {
     Coverage result;
     result.heads = heads.size();
@@ -111,6 +113,8 @@ void OverHeads::add(std::size_t layer, std::size_t head, double temperature, con
     ++head_;
 }
 
+// After all heads of a pass. For each length and every N, two samples of as many numbers as there are heads: mean true
+// and mean expected distances, compared by their distribution functions.
 void OverHeads::end_pass(const Plan& plan, double alpha, const std::vector<Coverage>& coverage) {
     for (std::size_t k = 0; k < plan.lengths.size(); ++k) {
         KsCurve curve;

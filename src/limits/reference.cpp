@@ -197,6 +197,7 @@ Row normalised(Row row) {
     return row;
 }
 
+// Theorem 2 as it stands: every sum over pairs written out, O(N^3) for a row.
 SeparationAtN separation(const Row& given, std::size_t n, double delta) {
     const Row row = normalised(given);
     std::vector<std::size_t> set = order_of(row.weights);

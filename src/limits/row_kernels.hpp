@@ -1,9 +1,14 @@
 // The loops over the keys of a row that everything in this module is made of. One source (row_kernels_body.inl)
 // compiled for the baseline and for AVX2. All numbers are double; NaN flows through.
 //
-//     m   keys of the row         alpha [m]  weights          q [m]   alpha_i^2 |x_i|^2 = |a_i|^2
-//     g   [m] a row of the Gram matrix: <x_j, x_i>             open [m]   1 outside I_N, 0 inside
-//     c   [m] <x_i, s>            ss   |s|^2
+//     m             keys of the row
+//     alpha  [m]    weights; a_i = alpha_i x_i
+//     q      [m]    alpha_i^2 |x_i|^2 = |a_i|^2
+//     g      [m]    a row of the Gram matrix: <x_j, x_i>
+//     open   [m]    1 outside I_N, 0 inside: a factor in place of a branch
+//     c      [m]    <x_i, s>,    ss = |s|^2
+//
+// Squares that rounding leaves below zero count as zero.
 #pragma once
 
 #include <cstddef>

@@ -36,6 +36,7 @@ inline Numbers first_lanes(std::size_t count) {
     return lanes;
 }
 
+// c grows, and d is summed from it in the same pass; two chains hide the latency of the roots.
 double join(std::size_t m, double weight, const double* g, double ss, const double* alpha, const double* q,
             const double* open, double* c) {
     const Numbers w = all(weight);
@@ -96,6 +97,7 @@ inline double sum_of_roots(std::size_t m, const double* q, const double* b, cons
     return sum_of<double>(sum[0] + sum[1]);
 }
 
+// a_i - k (S - a_i) = (1+k) a_i - k S, whose square is (1+k)^2 q_i - 2 k (1+k) b_i + k^2 S2: linear in q_i and b_i.
 double main_sum(std::size_t m, double k, double S2, const double* q, const double* b) {
     const Numbers of_q = all((1 + k) * (1 + k));
     const Numbers of_b = all(-2 * k * (1 + k));
@@ -186,6 +188,7 @@ double squared_difference(std::size_t m, const double* a, const double* b) {
     return sum_of<double>(sum);
 }
 
+// Both sums of the secular equation by one division a weight: a/(a - x), times a and squared.
 void secular(std::size_t m, double x, const double* a, double* value, double* slope) {
     const Numbers at = all(x);
     Numbers first = all(0.0);

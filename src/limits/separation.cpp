@@ -1,3 +1,4 @@
+// Algorithm 4 on one row, in the same way, on unit vectors.
 #include "limits/separation.hpp"
 
 #include <algorithm>
@@ -61,6 +62,8 @@ double SeparationWalk::nearest() const {
                             open_.data(), c_.data());
 }
 
+// Bounds and ratio at the keys selected now. `pairs` is the sum over j != k of alpha_j alpha_k without key i, which is
+// (sum)^2 less the squares. What counts as separated is compared in squares, as r was found: no root can tip it.
 SeparationAtN SeparationWalk::at(double delta) const {
     // Where zeta_i is |a_i - s| itself, as for one key, rounding must not put it above r.
     constexpr double rounding = 1 + 1e-12;

@@ -1,3 +1,5 @@
+// Which vectors play x, caught from the taps of a pass. Embeddings serve all layers; streams are taken after the block
+// before; values are per key-value head, and each thread keeps the Gram matrix of the head it is at.
 #include "limits/vector_source.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Algorithms 1 to 3 on one row: keys join in falling order of weight, every quantity is updated in O(L).
 #include "limits/walk.hpp"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ void WithMasked::assign(const RowInput& seen, std::size_t tokens) {
     row = {seen.gram, {0, tokens}, weights.data(), along.data()};
 }
 
+// Sorts the keys once, of equal weights the first first, and prepares |a_i|^2, <a_i, S> and |S|^2 = sum of <a_i, S>.
+// O(L log L).
 void RowWalk::start(const RowInput& row) {
     row_ = row;
     keys_ = row.seen.count();
@@ -44,6 +47,8 @@ void RowWalk::start(const RowInput& row) {
     S2_ = std::max(S2_, 0.0);
 }
 
+// |s + a_j|^2 = |s|^2 + 2 alpha_j <x_j, s> + |a_j|^2, from c before it is changed; then the kernel does the rest in
+// O(L).
 void RowWalk::join(bool with_bound) {
     ++n_;
     const std::size_t j = order_[n_ - 1];
@@ -61,6 +66,9 @@ void RowWalk::join(bool with_bound) {
     }
 }
 
+// Theorem 1.2: a key is outside a random set of N with probability (L-N)/L, and what the set sums to is then N times
+// the mean of the other keys, k (S - a_i) with k = N/(L-1), plus a deviation of mean zero. The length without that
+// deviation is below the mean length, the root mean square with its variance is above it (Jensen, both).
 double RowWalk::expected() const {
     const auto L = static_cast<double>(keys_);
     const auto n = static_cast<double>(n_);
@@ -80,6 +88,9 @@ double RowWalk::expected_rms() const {
     return (L - n) / L * kernels_.rms_sum(keys_, k, S2_, v, Q_, share, q_.data(), b_.data());
 }
 
+// Theorem 1.1. |a_i - s| <= alpha_i |x_i - s/abar| + (abar - alpha_i) |s|/abar for i outside; s/abar is a mean of
+// selected vectors, so the first distance is at most d1 and the second length at most the longest of them. Summed over
+// i.
 double RowWalk::bound() const {
     if (!positive_) {
         return std::nan("");

@@ -148,6 +148,8 @@ double frobenius(const Real* x, std::size_t count) {
         }));
 }
 
+// The angle of u and v is 2 atan2(|u - v|, |u + v|): right for small angles, where the arc cosine of a number near 1
+// has lost half its digits, and for opposite ones.
 template <class Real>
 Turn mean_turn(const Real* a, const Real* b, std::size_t rows, std::size_t dim) {
     std::vector<Turn> turns(rows);

@@ -100,8 +100,10 @@ double variance(const Rows& theta) {
     return spread / n;
 }
 
-// With m zero rows of n:  |sum theta|^2 = n(n - m) - n^2 variance, so the mean over pairs is
-// (n(n-m) - n^2 variance - (n-m))/(n(n-1)) = (n-m)/n - variance n/(n-1).
+// With m zero rows of n:
+//
+//     |sum theta|^2   = n(n-m) - n^2 variance
+//     mean over pairs = (|sum theta|^2 - (n-m))/(n(n-1)) = (n-m)/n - variance n/(n-1)
 double one_minus_cosine(const Rows& theta) {
     if (theta.count <= 1) {
         return 0;

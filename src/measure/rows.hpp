@@ -1,14 +1,15 @@
 // What is measured of rows of vectors: one definition of each quantity, for particles and for the streams of models.
 //
-//     theta_j = row_j / |row_j|, j = 1..n       directions; a zero row has no direction and stays zero
+//     theta_j     row_j / |row_j|, j = 1..n: directions; a zero row has no direction and stays zero
 //     cosine      mean over pairs i < j of <theta_i, theta_j>; a pair with a zero row counts 0; one row alone: 1
 //     variance    (1/n) sum_j |theta_j - mean|^2
 //
 // Near consensus every cosine rounds to 1 while the rows still differ by far less than 1e-8. So 1 - cosine is measured
-// by itself. For unit rows  |sum theta|^2 = n^2 - n^2 variance,  and the mean over pairs is
-// (|sum theta|^2 - n)/(n(n-1)), hence
+// by itself. For unit rows
 //
-//     1 - cosine = variance * n/(n-1)                                  (plus the share of zero rows, if there are any)
+//     |sum theta|^2 = n^2 - n^2 variance
+//     cosine        = (|sum theta|^2 - n)/(n(n-1))
+//     1 - cosine    = variance * n/(n-1)                    (plus the share of zero rows, if there are any)
 //
 // which has no cancellation; the cosine is 1 minus that, and never above 1.
 //

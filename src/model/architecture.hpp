@@ -1,20 +1,21 @@
 // What a transformer is, apart from its numbers: sizes, wiring, attention, positions.
 //
-//     x0 = embedding_scale * tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm; or of an image, see
-//     patches.hpp
-//     blocks 1..layers: the equation (src/scheme), whose f is
-//         attention   concat_h weights(cap(scale q_h k_h') + mask) v_h  W_o  q, k turned by rotary positions;
-//                     q, k, v normed where attention_norm says so; weights are softmax unless
-//                     `attention_kind` names another kind (attention/attention.hpp)
-//         FFN         W_down act(s W_up x)    or gated    W_down (act(s W_gate x) * s W_up x)
-//                     s = ffn_scale, times a learned gain of each inner channel where ffn_gains says so
-//     the readout of the equation, then logits = cap(logit_scale * readout * head'), the product times a learned gain
-//     of each token where logit_gains says so
+//     x0           embedding_scale * tokens[id] (+ positions[j]) (+ types[0]), normed when embedding_norm;
+//                  or the rows of an image, see patches.hpp
+//     blocks       1..layers: the equation (src/scheme), whose f is attention or the FFN
+//     attention    concat_h weights(cap(scale q_h k_h') + mask) v_h  times W_o
+//                  q, k turned by rotary positions; q, k, v normed where attention_norm says so;
+//                  weights are softmax unless attention_kind names another kind (attention/attention.hpp)
+//     FFN          W_down act(s W_up x),  or gated  W_down (act(s W_gate x) * s W_up x)
+//                  s = ffn_scale, times a learned gain of each inner channel where ffn_gains says so
+//     readout      that of the equation
+//     logits       cap(logit_scale * readout * head'), the product times a learned gain of each token where
+//                  logit_gains says so
 //
 // A soft cap c is cap(s) = c tanh(s/c), which keeps s between -c and c; c = 0 stands for none, cap(s) = s.
 //
-// One description serves every family: family.hpp maps a published configuration to it, train builds its own.
-// Not here: dropout (dropout.hpp), mixtures of experts, encoder-decoder models.
+// One description serves every family: family.hpp maps a published configuration to it, train builds its own. Not here:
+// dropout (dropout.hpp), mixtures of experts, encoder-decoder models.
 #pragma once
 
 #include <cstddef>

@@ -21,6 +21,8 @@ struct Piece {
     std::size_t gain_offset;
 };
 
+// All heads with gains in common are one piece of `heads` vectors; with gains per channel each head is a piece of its
+// own; a norm over the projection has one long vector.
 std::vector<Piece> pieces_of(const Architecture& a, const BlockLayout& block, NormPlacement placement) {
     const AttentionNorm& norm = a.attention_norm;
     std::vector<Piece> pieces;
@@ -82,6 +84,7 @@ void norm_attention(const Model<Real>& model, std::size_t layer, NormPlacement p
     });
 }
 
+// apply_reverse adds to grad_in, so the gradient is moved out of the way and its place cleared first.
 template <class Real>
 void norm_attention_reverse(const Model<Real>& model, std::size_t layer, NormPlacement placement, std::size_t rows,
                             const std::vector<Real>& before, Real* grad, Parameters<Real>& gradients) {

@@ -1,3 +1,4 @@
+// A batch cut into slots and groups of sequences, each group forward and back through all blocks at once.
 #include "model/batch_step.hpp"
 
 #include <algorithm>
@@ -95,6 +96,8 @@ double BatchStep<Real>::run_slot(std::size_t begin, std::size_t end, std::span<c
     return total;
 }
 
+// Slots run side by side, the first into the caller's gradient, the others into sums of their own, which are added in
+// the order of slots. Groups without a target cost nothing.
 template <class Real>
 double BatchStep<Real>::run(std::span<const std::int32_t> ids, std::span<const std::int32_t> targets,
                             Parameters<Real>& gradients, double weight) {

@@ -7,6 +7,8 @@
 
 namespace flyball::model {
 
+// Coefficients of the equation as they stand in the model now: learned ones by channel are boiled down to the root mean
+// square, which lengths of random vectors see, and to the largest, which bounds see.
 BlockCode block_code(const Model<float>& model, std::size_t layer, std::size_t tokens) {
     const Architecture& a = model.architecture();
     const BlockLayout& layout = model.layout().blocks[layer];

@@ -1,3 +1,4 @@
+// What each tap adds to the measures of its block; sums of heads become means when they are asked for.
 #include "model/block_watch.hpp"
 
 #include <algorithm>

@@ -189,6 +189,9 @@ std::vector<float> from_file(const Architecture& a, const ParameterSpec& spec, s
 
 }  // namespace
 
+// Everything is checked before a number is used: the family, its sizes, that every tensor of the layout is there with
+// its shape, and that no tensor is left over. Then each is used in place in the memory map (floats as the model wants
+// them, at an address that fits) or converted.
 Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTensors> tensors, const std::string& what) {
     const ConfigReader config(config_json, fmt::format("config.json of {}", what));
     const Family& family = family_of(config);

@@ -1,3 +1,4 @@
+// Generation with keys and values kept; and the test of whether they may be.
 #include "model/generate.hpp"
 
 #include <fmt/format.h>
@@ -150,6 +151,8 @@ void Generator<Real>::grow_ropes(std::size_t tokens) {
     ropes_ = RopeTables<Real>(architecture_, rope_tokens_);
 }
 
+// The new rows alone go through the blocks. Everything but attention works row by row, so nothing of the rows before is
+// needed; attention finds their keys and values in the cache. Only the last row is read out.
 template <class Real>
 void Generator<Real>::run(std::size_t first) {
     const std::size_t rows = ids_.size() - first;
@@ -193,6 +196,8 @@ void Generator<Real>::run(std::size_t first) {
     set_logits(readout_.data());
 }
 
+// Appends keys and values of the new rows, then attends: all rows at once when they are the whole sequence, else row by
+// row against the cache, each seeing as many tokens as come up to it.
 template <class Real>
 void Generator<Real>::attention(std::size_t layer, Cache& cache, std::size_t first, std::size_t rows, const Real* in,
                                 Real* out) {

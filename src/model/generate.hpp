@@ -9,10 +9,11 @@
 // again.
 //
 // Where that is not so there is no exact cache, and every take() runs the whole sequence again:
-//     the equation reads n, the number of tokens, which is that of the whole sequence in every row;
-//     unnormalized attention, which divides by n (all other kinds count the tokens a row may see);
-//     rotary positions with dynamic scaling, once the sequence is longer than what the model was trained for: all
-//     frequencies then depend on the length. (transformers keeps keys turned by older frequencies there.)
+//
+//     the equation reads n        the number of tokens, which is that of the whole sequence in every row
+//     unnormalized attention      it divides by n (all other kinds count the tokens a row may see)
+//     dynamic rotary positions    once the sequence is longer than what the model was trained for, all frequencies
+//                                 depend on the length (transformers keeps keys turned by older frequencies there)
 //
 // Promises: the same bits at any number of threads. Tokens taken one by one give what they give at once, to rounding.
 // Memory: 2 * tokens * kv_heads * head_dim numbers for each block. The model must outlive the generator and keep its

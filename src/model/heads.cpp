@@ -1,3 +1,4 @@
+// Forward attention of the heads of a model, by blocks of rows; heads_block.hpp has what reverse mode shares.
 #include "model/heads.hpp"
 
 #include <algorithm>
@@ -32,6 +33,9 @@ void show_scores(const HeadsShape& shape, const Range& r, const Real* scores, Ta
 
 }  // namespace
 
+// Per block of rows: scores, cap, weights, and the product with the values, all while the block is in the second-level
+// cache. Under a causal mask a block has columns up to its last row and, with a window, from the first that its first
+// row sees; what a single row does not see inside that is set to 0.
 template <class Real>
 void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t layer, const Taps<Real>& taps,
             SoftmaxScale<Real>* scales) {
@@ -93,6 +97,8 @@ void attend(const HeadsShape& shape, const Real* qkv, Real* out, std::size_t lay
     });
 }
 
+// One row a head: two products of a matrix with a vector, read at the speed of memory. Kinds, caps and windows as
+// above.
 template <class Real>
 void attend_last(const HeadsShape& shape, const Real* query, const Real* keys, const Real* values, Real* out) {
     constexpr std::size_t work_per_slot = std::size_t{1} << 15;  // below this, handing over costs more than it gains

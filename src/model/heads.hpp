@@ -1,8 +1,8 @@
 // The heads of one attention sub-layer on a batch, forward and in reverse.
 //
-//     P_h = weights of the scores q_h k_g' under the mask,   out_h = P_h v_g,      g = h * kv_heads / heads
+//     P_h = weights of the scores under the mask,   out_h = P_h v_g,      g = h * kv_heads / heads
 //
-// The scores are what the kind is given: scale q_h k_g', or c tanh(scale q_h k_g' / c) under a soft cap c.
+//     scores      scale q_h k_g', or c tanh(scale q_h k_g' / c) under a soft cap c
 //
 // for each sequence by itself. How scores become weights is the Kind of attention/attention.hpp with beta = scale: a
 // kernel of its own for softmax, attention/row_weights for all others. NaN or infinity among the scores of a row makes

@@ -183,8 +183,8 @@ void cap_scores(const HeadsShape& shape, const Range& r, Real* scores, Real* slo
     }
 }
 
-// Scores become weights in place; what the mask hides becomes 0. `keep` and `known` (may be
-// null): where softmax's numbers of these rows are written, or stand.
+// Scores become weights in place; what the mask hides becomes 0. `keep` and `known` (may be null): where softmax's
+// numbers of these rows are written, or stand.
 template <class Real>
 void weigh(const HeadsShape& shape, const Range& r, Real* weights, SoftmaxScale<Real>* keep,
            const SoftmaxScale<Real>* known = nullptr) {

@@ -112,6 +112,8 @@ bool keeps_whole(const HeadsShape& shape) {
 
 }  // namespace
 
+// Per key-value head: its queries' heads one after another, each block of rows computing P again from what attend()
+// left of softmax, so that nothing of size tokens^2 crosses from forward to backward.
 template <class Real>
 void attend_reverse(const HeadsShape& shape, const Real* qkv, const Real* grad_out, Real* grad_qkv,
                     const SoftmaxScale<Real>* scales) {

@@ -1,3 +1,4 @@
+// Drawing matrices as a recipe says, and keeping vectors at unit length where it says so.
 #include "model/initialise.hpp"
 
 #include <algorithm>
@@ -170,6 +171,7 @@ Architecture wired(Architecture sizes, const scheme::Scheme& scheme) {
     return sizes;
 }
 
+// Whatever equals what `wired` would have given a plain model of this scheme came from the scheme.
 Architecture unwired(Architecture a) {
     const scheme::CatalogueEntry* const entry = scheme::entry_of_equation(a.equation);
     if (entry == nullptr) {
@@ -192,6 +194,7 @@ Architecture unwired(Architecture a) {
     return a;
 }
 
+// s of recipe.hpp: the deviation of the draw times every gain that names the matrix.
 double deviation_of(const Initialisation& start, Matrix matrix, std::size_t in, std::size_t out,
                     const scheme::Environment& env) {
     const Draw& draw = matrix == Matrix::embedding && start.embedding ? *start.embedding : start.draw;
@@ -225,6 +228,8 @@ std::vector<double> rate_factors(const Architecture& a, const Layout& layout, co
     return factors;
 }
 
+// The embedding axis: rows of a matrix that reads the stream ([out, in]), columns of one that writes to it, each the
+// other way round where matrices are stored [in, out].
 template <class Real>
 void scale_to_unit(const Layout& layout, UnitVectors which, Parameters<Real>& parameters) {
     std::vector<Vectors> all;

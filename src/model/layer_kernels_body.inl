@@ -41,6 +41,8 @@ inline bool any(const typename LanesOf<Real>::Bits& lanes) {
 
 // ---- softmax -------------------------------------------------------------------------------------------------------
 
+// Three passes over a row that stays in the first-level cache: maximum, powers and their sum, division. The scores come
+// times log2(e), so that powers of 2 serve. Padding is -inf, weight 0: every row is whole vectors.
 template <class Real>
 SoftmaxScale<Real> softmax(std::size_t count, Real* row) {
     constexpr std::size_t W = lane_count<Real>;
@@ -105,6 +107,7 @@ SoftmaxScale<Real> softmax(std::size_t count, Real* row) {
     return scale;
 }
 
+// With maximum and sum known only the powers are left: a third of the work, and the same bits.
 template <class Real>
 void softmax_again(std::size_t count, const SoftmaxScale<Real>& scale, Real* row) {
     constexpr std::size_t W = lane_count<Real>;
@@ -223,6 +226,9 @@ inline Lanes<Real> activated(Activation activation, const Lanes<Real>& x) {
     __builtin_unreachable();
 }
 
+//     silu         s + x s (1 - s)
+//     gelu_tanh    s + x (2u)' s (1 - s)       s = s(2u),  (2u)' = 2 sqrt(2/pi) (1 + 3 0.044715 x^2)
+//     gelu         Phi(x) + x phi(x)           phi the normal density
 template <class Real>
 inline Lanes<Real> slope_at(Activation activation, const Lanes<Real>& x) {
     using Bits = typename LanesOf<Real>::Bits;
@@ -362,7 +368,8 @@ void add(std::size_t count, const Real* in, Real* __restrict out) {
 
 // ---- loss ----------------------------------------------------------------------------------------------------------
 
-// A NaN is an outcome that must not be lost: it decides the result.
+// maximum + log sum e^(row - maximum). Sums of 64 vectors at a time in Real, then in double: a vocabulary of 10^5
+// floats added up in float would lose digits. A NaN is an outcome that must not be lost: it decides the result.
 template <class Real>
 double log_sum_exp(std::size_t count, const Real* row) {
     constexpr std::size_t W = lane_count<Real>;

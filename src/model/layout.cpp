@@ -1,3 +1,4 @@
+// Which tensors a model has, in the order of its parts, and where each begins in memory.
 #include "model/layout.hpp"
 #include "core/huge_pages.hpp"
 
@@ -19,6 +20,8 @@ void mark_learned(const scheme::Expression& expression, std::vector<bool>& used)
     }
 }
 
+// Walks a model from its embedding to its head and hands out parameters in that order. Which norms and learned numbers
+// a block has is read off its code, so a norm that a condition leaves out of a block has no tensor there.
 class Builder {
   public:
     Builder(const Architecture& architecture, const scheme::Program& program, const Names& names)
@@ -131,6 +134,8 @@ class Builder {
         return place;
     }
 
+    // In the order in which the code evaluates them, which is the order of published names; ones beyond those get our
+    // own.
     std::vector<NormPlace> norms(const scheme::Code& code, const std::string& own_prefix,
                                  const std::vector<std::string_view>& published, const std::string& prefix) {
         std::vector<NormPlace> places(code.norm_count);

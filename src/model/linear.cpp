@@ -1,3 +1,5 @@
+// Products by tiles that threads share, and their reverse. Which tiles there are depends on sizes alone; which library
+// computes one is decided by its size and the CPU.
 #include "model/linear.hpp"
 
 #include <algorithm>
@@ -217,6 +219,7 @@ void add_rows(std::size_t rows, std::size_t columns, const Real* from, std::size
 
 }  // namespace
 
+// `soon` and x are fetched into the cache while grad_x is computed: the next products read them.
 template <class Real>
 void linear_reverse(const Model<Real>& model, const Linear& part, std::size_t rows, const Real* x, const Real* grad_y,
                     std::size_t y_stride, Real* grad_x, bool add, Parameters<Real>& gradients,

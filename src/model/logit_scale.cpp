@@ -50,6 +50,7 @@ ScaledHeadGradient<Real>::ScaledHeadGradient(const Model<Real>& model, Parameter
     }
 }
 
+// dL/dhead_v = z_v dL/dE_v and dL/dz_v = <head_v, dL/dE_v>, row by row of the vocabulary.
 template <class Real>
 void ScaledHeadGradient<Real>::finish() {
     if (collected_.empty()) {

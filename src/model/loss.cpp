@@ -148,6 +148,7 @@ std::vector<double> Pass<Real>::losses(std::span<const std::int32_t> targets, co
     return losses_of(readout_, targets, taps);
 }
 
+// Losses by tiles where nobody looks; with a tap on logits whole rows of them are made, a block of rows at a time.
 template <class Real>
 std::vector<double> Pass<Real>::losses_of(const std::vector<Real>& readout, std::span<const std::int32_t> targets,
                                           const Taps<Real>& taps) const {
@@ -185,6 +186,14 @@ std::vector<double> Pass<Real>::losses_of(const std::vector<Real>& readout, std:
     return losses;
 }
 
+// With N targets, p the softmax of a row's logits and e its target:
+//
+//     loss        = 1/N sum over rows of (log sum exp(logits) - logit_e)
+//     dL/dlogit_k = weight/N (p_k - [k = e])      p_k = exp(logit_k - log sum exp); times the slope of a soft cap
+//     dL/dreadout = dL/dlogit head
+//     dL/dhead   += dL/dlogit' readout
+//
+// Logits of a block of rows become their gradient in place, and both products follow before the next block.
 template <class Real>
 double Pass<Real>::loss_and_backward(std::span<const std::int32_t> targets, Parameters<Real>& gradients, double weight,
                                      const Taps<Real>& taps) {

@@ -47,6 +47,7 @@ PackedWeights<Real>::PackedWeights(const Model<Real>& model) : model_(model) {
     panels_.resize(size);
 }
 
+// op(B) is W' forward and W in reverse; a weight stored [in, out] is W' already.
 template <class Real>
 void PackedWeights<Real>::update() {
     if constexpr (std::is_same_v<Real, float>) {

@@ -1,3 +1,4 @@
+// Forward passes; what records for the way back, and the way back, are in pass_reverse.cpp, the head in loss.cpp.
 #include "model/pass.hpp"
 
 #include <fmt/format.h>
@@ -250,6 +251,7 @@ void Pass<Real>::run(std::vector<Real> x0, const Taps<Real>& taps) {
     show(Site::readout, 0, readout_.data(), taps);
 }
 
+// Without recording: one state that every block overwrites, one room for what is inside a block.
 template <class Real>
 void Pass<Real>::run_blocks(const Taps<Real>& taps) {
     const Layout& layout = model_.layout();

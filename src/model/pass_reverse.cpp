@@ -36,6 +36,8 @@ void Pass<Real>::record(Tape& tape, std::size_t layer, const std::vector<Real*>&
                       {edits_[layer].factors, wants_contributions(layer, taps) ? &sink : nullptr});
 }
 
+// With recording: the streams between blocks are kept (kept_[l] goes into block l); with Keep::everything every block
+// has a tape of its own, otherwise all share one that backward() fills again.
 template <class Real>
 void Pass<Real>::record_blocks(const Taps<Real>& taps) {
     const Layout& layout = model_.layout();
@@ -83,6 +85,9 @@ void Pass<Real>::add_norms(const std::vector<NormPlace>& places, const std::vect
     }
 }
 
+// From the readout through blocks L .. 1 to x0. `above` are the gradients of the streams after a block, `below` those
+// before it. With Keep::inputs each block runs forward once more from the streams it was given, into the one tape there
+// is. Every stream starts at x0, and equations may mention x0: both add to its gradient, which ends in the tables.
 template <class Real>
 void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients, const Taps<Real>& taps) {
     if (keep_ == Keep::nothing || embedding_.empty()) {
@@ -150,6 +155,8 @@ void Pass<Real>::backward(const Real* grad_readout, Parameters<Real>& gradients,
     embed_reverse(grad_embedding, gradients);
 }
 
+// x0_i = scale tokens[id_i] + positions[i] + types[0]: rows of gradients are added to the rows of the tables that made
+// them, a token that occurs twice getting both.
 template <class Real>
 void Pass<Real>::embed_reverse(std::vector<Real>& grad, Parameters<Real>& gradients) const {
     const std::size_t dim = architecture_.dim;

@@ -1,3 +1,4 @@
+// Lengths of all vectors of a block from its equation, gains and a few measured lengths; then angles.
 #include "model/predicted_angle.hpp"
 
 #include <cmath>
@@ -47,6 +48,7 @@ double entry_square(scheme::RowFunction function, double alpha, double shift, do
     unreachable();
 }
 
+// |gain * u + bias| of the header, with E u_k^2 in place of |u|^2/d.
 double normed_length(const Model<float>& model, const BlockCode& block, const Instruction& apply, double length) {
     const std::size_t dim = model.architecture().dim;
     if (apply.norm < 0) {
@@ -102,6 +104,8 @@ std::optional<double> fixed_on_entry(const Model<float>& model, std::size_t laye
     return std::nullopt;
 }
 
+// The length of every register of a block, by walking its code once: measured on entry and after calls, fixed or
+// averaged behind a norm, roots of sums of squares behind a sum.
 class Lengths {
   public:
     Lengths(const Model<float>& model, const BlockCode& block, std::size_t layer, std::size_t tokens,
@@ -153,6 +157,7 @@ class Lengths {
 
 }  // namespace
 
+// Each contribution turns what it is added to by arctan(|branch|/|rest|), the rest being the other terms of its sum.
 double predicted_angle(const Model<float>& model, std::size_t layer, std::size_t tokens, const BlockLengths& measured) {
     const std::size_t dim = model.architecture().dim;
     const BlockCode block = block_code(model, layer, tokens);

@@ -2,8 +2,7 @@
 //
 //     logits               [tokens, vocab]
 //     hidden.N             [tokens, dim]: hidden.0 the embedding x0, hidden.N the stream x after N blocks; but the
-//     last,
-//                          N = layers, is the readout, as in Hugging Face's hidden_states
+//                          last, N = layers, is the readout, as in Hugging Face's hidden_states
 //     stream.N             [tokens, dim]: the same, and the last is the stream too: what the final norm is given
 //     attention.B          [heads, tokens, tokens], zero where the mask is; attention.B.H is one head, [tokens, tokens]
 //     scores.B             the same before they become weights; minus infinity where the mask is

@@ -88,6 +88,7 @@ void match(const Layout& old, int from, const Layout& now, int to, Matches& matc
     }
 }
 
+// Norms at one place are matched in order if both equations have as many there, and not at all otherwise.
 void match_norms(const Layout& old, const std::vector<std::pair<Where, NormPlace>>& from, const Layout& now,
                  const std::vector<std::pair<Where, NormPlace>>& to, Matches& matches) {
     const auto at = [](const auto& norms, const Where& where) {

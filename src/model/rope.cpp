@@ -16,7 +16,11 @@ double counted_channels(const Rope& rope) {
     return static_cast<double>(rope.dims) - (rope.odd ? 1 : 0);
 }
 
-// Long waves are stretched, short ones kept, those between get a mixture.
+// With c the context that was trained for and wave = 2 pi/frequency:
+//
+//     wave > c/low             frequency/factor                    stretched
+//     wave < c/high            frequency                           kept
+//     between                  a mixture, linear in c/wave
 void scale_llama3(const Rope& rope, std::vector<double>& frequencies) {
     const double context = rope.original_positions;
     for (double& frequency : frequencies) {
@@ -57,6 +61,8 @@ void scale_yarn(const Rope& rope, std::vector<double>& frequencies) {
 
 }  // namespace
 
+// frequency_i = theta^(-2 i/dims), then the scaling. `dynamic` makes theta grow once a text is longer than what the
+// model was trained for, so that frequencies depend on the number of tokens.
 std::vector<double> rope_frequencies(const Rope& rope, std::size_t tokens) {
     const double dims = counted_channels(rope);
     double theta = rope.theta;

@@ -1,8 +1,8 @@
 // Rotary positions (Su et al. 2021, arXiv:2104.09864) with the scalings of published models.
 //
-//     pair (i, i + dims/2) of a head at position p turns by the angle p * frequency_i,
-//     frequency_i = theta^(-2i/dims), dims less one where Rope::odd says so, changed by the scaling: linear, dynamic
-//     NTK, llama3, yarn (arXiv:2309.00071)
+//     angle         pair (i, i + dims/2) of a head at position p turns by p * frequency_i
+//     frequency_i   theta^(-2i/dims), dims less one where Rope::odd says so, changed by the scaling
+//     scaling       linear, dynamic NTK, llama3, yarn (arXiv:2309.00071)
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
 // From logits to the next token.
 //
-//     p_i = exp(l_i / T) / sum over the kept, i among the `top` largest logits; 0 elsewhere        T: temperature
-//     T = 0: the largest logit. Where logits are equal, the lower id counts as larger.
+//     p_i = exp(l_i / T) / sum over the kept     i among the `top` largest logits; 0 elsewhere; T the temperature
+//     p_i = 1 for the largest logit              T = 0
+//
+// Where logits are equal, the lower id counts as larger.
 //
 // In double, whatever the logits are. The token is the first whose cumulative probability, in the order of ids, exceeds
 // a number that is uniform in (0, 1); that number is a function of seed and index alone (core/random.hpp), so that a

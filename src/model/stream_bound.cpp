@@ -18,6 +18,8 @@ struct Reach {
     double constant = 0;
 };
 
+// |x after| <= share |x before| + constant: bounded for a share below 1, at most linear growth for 1, exponential
+// above.
 StreamBound block_bound(const StreamReach& reach) {
     constexpr double rounding = 1e-6;  // of coefficients that were stored as floats
     for (std::size_t other = 1; other < reach.shares.size(); ++other) {
@@ -51,6 +53,7 @@ const char* name(StreamBound bound) noexcept {
     unreachable();
 }
 
+// By walking the code: |sum c_i y_i| <= sum |c_i| |y_i|, a norm forgets what it is given, a call may give anything.
 StreamReach stream_reach(const BlockCode& block) {
     const std::size_t streams = block.code.streams_in.size();
     std::vector<Reach> reach(static_cast<std::size_t>(block.code.registers), {std::vector<double>(streams, 0.0), 0});

@@ -55,6 +55,8 @@ MeanLoss mean_loss(std::span<const double> losses) {
     return result;
 }
 
+// Windows overlap by length - stride tokens, which are context alone: each token is scored once, in the first window
+// that reaches it, and from the second window on with at least that much text before it.
 TextScore score_by_strides(const Model<float>& model, std::span<const std::int32_t> ids, const Strides& strides,
                            const std::function<void(std::size_t)>& told) {
     check_strides(model.architecture(), strides);

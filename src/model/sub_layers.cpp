@@ -1,3 +1,5 @@
+// Attention and feed-forward network of a block around their matrix products: biases, norms, positions, heads,
+// activations, dropout, and all of it back.
 #include "model/sub_layers.hpp"
 
 #include "model/attention_norm.hpp"
@@ -118,6 +120,9 @@ void SubLayerRunner<Real>::attention(std::size_t layer, const Real* in, Real* ou
     linear(model_, block.output, rows_, room.mixed.data(), out, a.dim, packed_);
 }
 
+// W_up x, activated tile by tile while it is in cache. When the way back will want it (`keep`), the place of W_up x
+// holds act' instead: the activation and its slope come from one exponential, and going back is a product of numbers.
+// Gated or scaled FFNs keep W_up x itself.
 template <class Real>
 void SubLayerRunner<Real>::feed_forward(std::size_t layer, const Real* in, Real* out, CallRoom<Real>& room,
                                         bool keep) const {
@@ -174,6 +179,8 @@ void SubLayerRunner<Real>::reverse(std::size_t layer, scheme::SubLayer sub_layer
     }
 }
 
+// The forward steps undone from the last to the first: output projection, heads, norm, rotary positions (a turn back),
+// norm, projections, whose gradients by `in` add up.
 template <class Real>
 void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, const Real* grad_out, Real* grad_in,
                                              const CallRoom<Real>& room, Parameters<Real>& gradients) {
@@ -197,6 +204,10 @@ void SubLayerRunner<Real>::attention_reverse(std::size_t layer, const Real* in, 
     }
 }
 
+// With h = W_in x (gate and up one after another), g the gradient of what W_down is given:
+//
+//     plain    grad_h = g act'(h)
+//     gated    grad_gate = g up act'(gate),    grad_up = g act(gate)
 template <class Real>
 void SubLayerRunner<Real>::feed_forward_reverse(std::size_t layer, const Real* in, const Real* grad_out, Real* grad_in,
                                                 const CallRoom<Real>& room, Parameters<Real>& gradients) {

@@ -8,13 +8,14 @@
 //                               weights; minus infinity under the mask
 //     blocks.L.attn.pattern     the weights, one head at a time          [rows, columns] of [tokens, tokens]
 //     blocks.L.attn.out         after the output projection              [rows, dim]
-//     blocks.L.attn.added       what the equation adds: after norms and coefficients (scheme/branches.hpp)  [rows, dim]
+//     blocks.L.attn.added       what the equation adds, after norms      [rows, dim]
+//                               and coefficients (scheme/branches.hpp)
 //     blocks.L.ffn.in, .out, .added                                      [rows, dim]
 //     blocks.L.resid            the stream x after block L               [rows, dim]
 //     readout                   what the head is given                   [rows, dim]
 //     logits                    in blocks of rows                        [rows, vocab]
-//     blocks.L.grad             in reverse: the gradient of x after block L   [rows, dim]
-//     embed.grad                in reverse: the gradient of x0           [rows, dim]
+//     blocks.L.grad             in reverse: gradient of x after block L  [rows, dim]
+//     embed.grad                in reverse: gradient of x0               [rows, dim]
 //
 // L counts from 0 and may be `*`. added, resid and grad are of the stream x; `.NAME` behind them means the stream NAME
 // of the equation and `.*` every stream. Rows are those of all sequences, one after the other. One type of view serves

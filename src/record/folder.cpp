@@ -1,3 +1,4 @@
+// The life of a folder of results: begun, taken up, finished, replaced. The order of writes is the protocol.
 #include "record/folder.hpp"
 
 #include <fcntl.h>
@@ -134,6 +135,7 @@ Folder::Lock::~Lock() {
     }
 }
 
+// True also where the file system has no locks: refusing to run there would help nobody.
 bool Folder::Lock::take(const std::filesystem::path& folder) {
     descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
@@ -149,6 +151,10 @@ void Folder::begin() {
     write_sealed_json(work("run.json"), seal("run"), Json::object());
 }
 
+//     work/run.json                       the run goes on
+//     no work/, provenance.json           finished: its files are compared with their checksums
+//     no work/, or an empty one           killed before it had begun
+//     work/ without run.json              somebody else's doing: refused
 void Folder::take_up() {
     if (read_text_file(path_ / "config.toml", largest_text) != contents_.configuration) {
         fail("whose config.toml has other settings", "the settings of its run",
@@ -222,6 +228,8 @@ void Folder::remove_results() const {
     remove_tree(path_ / spent);
 }
 
+// provenance.json before work/ is renamed: in between the run still counts as going on, and finishing it again is
+// harmless.
 void Folder::finish(Json about, const std::vector<std::string>& files) {
     Json sums = Json::object();
     for (const std::string& name : files) {

@@ -45,6 +45,8 @@ GrowingFile::~GrowingFile() {
     ::close(descriptor_);
 }
 
+// size_ counts whole pieces. What a failed write left behind it is cut off at once or, where that fails too, before the
+// next piece.
 void GrowingFile::append(std::string_view piece) {
     if (is_torn_) {
         truncate(size_);

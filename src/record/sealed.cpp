@@ -1,3 +1,4 @@
+// Sealing files and opening sealed ones: checksum, kind, identity.
 #include "record/sealed.hpp"
 
 #define XXH_INLINE_ALL
@@ -50,6 +51,8 @@ struct Content {
     std::span<const std::byte> bytes;
 };
 
+// Everything that could be changed: all texts (kind and identity among them), names, types, shapes and bytes. Tensors
+// by name, since a file may have them in any order; bytes need no length in front, which the shape has.
 std::string checksum_of(const TensorMetadata& metadata, std::vector<Content> contents) {
     Hash hash;
     for (const auto& [key, value] : metadata) {
@@ -72,6 +75,8 @@ std::string kind_of(Dtype dtype, const std::vector<std::size_t>& shape) {
 }
 
 // `found`: what the file says, by name.
+// Both ways: what this run has and the file has not, or has otherwise, and what the file has that this run does not
+// know.
 void check_identity(const std::filesystem::path& path, const Seal& seal, const std::string& kind,
                     const std::map<std::string, std::string>& found) {
     if (kind != seal.kind) {
@@ -157,6 +162,7 @@ void write_sealed(const std::filesystem::path& path, const Seal& seal, std::span
     write_safetensors(path, tensors, sealed);
 }
 
+// The checksum before the identity: what a damaged file says of itself means nothing. Reads the whole file once.
 SafeTensors open_sealed(const std::filesystem::path& path, const Seal& seal) {
     SafeTensors file = SafeTensors::open(path);
     const TensorMetadata& metadata = file.metadata();
@@ -187,6 +193,7 @@ void write_sealed_json(const std::filesystem::path& path, const Seal& seal, cons
     write_file_atomically(path, dump_json(document, 2) + "\n");
 }
 
+// Of text, the checksum is of the document as we print it; comparing the text with that print makes spaces count too.
 Json read_sealed_json(const std::filesystem::path& path, const Seal& seal) {
     const std::string text = read_text_file(path, largest_json);
     Json document = parse_json(text, path.string());

@@ -1,3 +1,5 @@
+// Finding the contribution of each call in a block's code, and codes in which it is scaled or shown. Code in, code out:
+// whoever runs them needs no case for it.
 #include "scheme/branches.hpp"
 
 namespace flyball::scheme {
@@ -30,6 +32,8 @@ std::size_t stream_of(const Code& code, int sum) {
     return 0;
 }
 
+// Marks the branch of one call register by register, in the order of the code, and notes where it ends (the header says
+// what a branch is). Biases (ones) count as nothing else: a branch with a bias added is still the branch alone.
 void follow(const Code& code, std::size_t call, std::vector<Contribution>& found) {
     std::vector<bool> branch(index(code.registers), false);
     const SubLayer sub_layer = code.instructions[call].sub_layer;

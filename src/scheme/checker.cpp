@@ -93,6 +93,8 @@ const Parameter* Checker::find_parameter(const std::string& name) const {
     return nullptr;
 }
 
+// Parameters first, since statements read them; then every name that is assigned anywhere, so that one that is read
+// before it is assigned is known as a stream; then the statements in the order in which they run.
 Program Checker::run() {
     add_variable("x0", Variable::Kind::embedding);
     add_variable("b", Variable::Kind::block_input);
@@ -269,6 +271,7 @@ void Checker::fail_unknown(const Expression& name) const {
             "a stream, a local, a parameter, or one of dt, t, T, L, depth, n, d, x0, b", hint);
 }
 
+// What a name is, in the order in which one meaning hides another.
 Type Checker::type_of_name(const Expression& name) {
     if (find_quantity(name.text) != nullptr) {
         return Type::scalar;
@@ -343,6 +346,7 @@ ExpressionPtr Checker::resolve_name(const Expression& name) {
     return node;
 }
 
+// Names become what they stand for; scalar locals and fixed parameters are written out. Sizes are counted on the way.
 ExpressionPtr Checker::resolve(const ExpressionPtr& typed) {
     if (typed->kind == Expression::Kind::name) {
         return resolve_name(*typed);

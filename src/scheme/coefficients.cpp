@@ -1,3 +1,4 @@
+// Coefficients of a code as numbers, with slopes in dt, and the way back from their gradients to learned parameters.
 #include "scheme/coefficients.hpp"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ std::size_t width(const Expression& coefficient, const LearnedValues& learned, s
     return wide ? dim : 1;
 }
 
+// A parameter of size 1 is the same for every channel.
 double at_channel(const std::vector<double>& values, std::size_t channel) {
     return values.size() == 1 ? values[0] : values[channel];
 }
@@ -33,6 +35,9 @@ LearnedValues initial_learned(const Program& program, const Code& code, const En
     return values;
 }
 
+// dt = 0 + eps gives slopes with respect to dt for the derivative, dt = 0 none for the projection; in the other runs dt
+// is the number that it is. What is zero is a fact about the numbers here and now, except in `record`: there a learned
+// coefficient at 0 (ReZero at its start) still has a gradient, so its term stays.
 void evaluate_coefficients(const Code& code, const Environment& env, Run run, const LearnedValues& learned,
                            std::size_t dim, std::vector<Coefficient>& values, std::vector<CoefficientFacts>& facts) {
     Scope<Dual> scope;
@@ -74,6 +79,8 @@ bool has_learned(const Expression& coefficient) {
     return found;
 }
 
+// dL/dp = sum over coefficients c of dL/dc dc/dp, each dc/dp by one evaluation in dual numbers with slope 1 at p. A
+// coefficient per channel of a parameter that is one number adds up over channels.
 void chain_to_learned(const Code& code, const Environment& env, const LearnedValues& learned,
                       const std::vector<std::vector<double>>& coefficient_gradient, LearnedValues& gradient) {
     Scope<Dual> scope;

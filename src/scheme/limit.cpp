@@ -1,3 +1,4 @@
+// Whether an equation has an ODE limit: by its plan and by applying N0 twice, at several times of a run.
 #include "scheme/limit.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,9 @@ std::vector<double> probe() {
     return rows;
 }
 
+// Coefficients decide first (velocity and project both make a plan); then N0 is applied twice to numbers, which a map
+// that is not idempotent changes twice. The sub-layer is the identity: what it gives does not matter to either
+// question.
 std::optional<std::string> problem_at(const Program& program, SubLayers sub_layers, const Environment& env) {
     RowStep<double> step(program, sub_layers, probe_rows, probe_dim);
     State<double> state = State<double>::start(program, probe_rows, probe_dim, probe());

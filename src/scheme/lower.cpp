@@ -1,3 +1,5 @@
+// From a checked program to straight-line code. Sums and products stay formal (a list of coefficient and source) until
+// somebody needs the vector; conditions are decided; locals are registers; what nothing reads is dropped.
 #include <cassert>
 #include <map>
 #include <utility>
@@ -9,6 +11,8 @@ namespace flyball::scheme {
 
 namespace {
 
+// A vector expression as sum c_i source_i, which is carried upwards through sums and products with scalars and becomes
+// an instruction only where somebody needs the vector itself: as an argument, a statement's value, an output.
 struct LinearTerm {
     ExpressionPtr coefficient;
     int source = ones_register;
@@ -22,6 +26,8 @@ void scale(LinearForm& form, Operator op, const ExpressionPtr& factor) {
     }
 }
 
+// Terms of one source become one term, so that x - dt*x is read once; a detached one stays apart, since reverse mode
+// treats it differently.
 void append(LinearForm& form, const LinearForm& more, bool negated) {
     for (const LinearTerm& term : more) {
         ExpressionPtr c = negated ? make_negate(term.coefficient) : term.coefficient;
@@ -126,6 +132,11 @@ class Lowering {
     int instance_ = 0;
 };
 
+//     a variable       1*its register
+//     a + b, a - b     the terms of both
+//     c * a, a / c     the terms of a with c multiplied into their coefficients
+//     c ? a : b        the side that was decided
+//     a call           an instruction of its own; 1*its result
 LinearForm Lowering::lower(const Expression& e) {
     switch (e.kind) {
         case Expression::Kind::variable: {
@@ -195,6 +206,7 @@ LinearForm Lowering::lower_call(const Expression& e) {
     return {{make_number(1), out, false}};
 }
 
+// The register that holds a form: the source itself where the form is 1*source, which costs nothing.
 int Lowering::materialise(LinearForm form, const ExpressionPtr& origin) {
     if (form.size() == 1 && !form[0].detached && form[0].source != ones_register &&
         form[0].coefficient->kind == Expression::Kind::number && form[0].coefficient->number == 1) {
@@ -217,7 +229,7 @@ int Lowering::emit_combine(LinearForm form, const ExpressionPtr& origin) {
     return out;
 }
 
-// Drops what nothing reads, then cuts at calls.
+// Drops what nothing reads, from the end back, then cuts at calls: stage s is everything between call s - 1 and call s.
 Code Lowering::finish() {
     std::vector<bool> live(static_cast<std::size_t>(code_.registers), false);
     const auto mark = [&](int r) {

@@ -1,8 +1,11 @@
-// Normalisers: what `norm` means, and the row-wise functions of the language.
+// Normalisers: what `norm` means, and the row-wise functions of the language. One row x of d numbers goes to
 //
-//     u = c / sqrt(m(c^2) + eps)        sphere: c = x, m = sum      rms: c = x, m = mean      centred: c = x - mean, m
-//     = mean u = tanh(alpha x + shift)  or  erf(alpha x + shift) y = gain * u + bias               gain and bias per
-//     channel
+//     y = gain * u + bias                    gain and bias per channel, where the normaliser has them
+//     u = c / sqrt(m(c^2) + eps)             sphere    c = x            m = sum
+//                                            rms       c = x            m = mean
+//                                            centred   c = x - mean     m = mean
+//     u = tanh(alpha x + shift)              tanh
+//     u = erf(alpha x + shift)               erf
 //
 // A row that is zero (for `centred`: constant) gives zero when eps = 0. The table below lists the normalisers that a
 // model may bind to `norm`; particles bind `unit`. Tests walk the table.

@@ -63,6 +63,7 @@ std::vector<Section> Parser::body() {
     return sections;
 }
 
+// [ label ":" ] statements. A lone expression means x = expression; beside other statements it would be one by mistake.
 Section Parser::section() {
     Section section;
     section.span = peek().span;

@@ -1,3 +1,5 @@
+// Expressions of the grammar in syntax.hpp, one function a rule. Every node gets the span of its text; parentheses
+// leave no node.
 #include "scheme/parser.hpp"
 
 #include <fmt/format.h>

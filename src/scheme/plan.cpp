@@ -1,3 +1,6 @@
+// What is zero, known or unknown of every register, and what is needed: an abstract run of the code on three values in
+// place of vectors. Whether f drops out of a limit is decided by coefficients that are exactly 0, never by small
+// numbers.
 #include "scheme/plan.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +31,12 @@ Mark source_mark(const Plan& plan, const Term& term) {
     return plan.marks[static_cast<std::size_t>(term.source)];
 }
 
+// out = sum c in with c = c0 + c1 eps:
+//
+//     primal   c0 in.primal                             c0 = 0 drops the term, so that 0 times unknown is no problem
+//     slope    c0 in.slope + c1 in.primal
+//
+// and a part of the sum is as bad as its worst term.
 void mark_combine(const Instruction& instruction, const std::vector<CoefficientFacts>& coefficients, Plan& plan) {
     Mark& out = at(plan, instruction.out);
     for (const Term& term : instruction.terms) {
@@ -68,6 +77,8 @@ void mark_apply(const Instruction& instruction, int index, Run run, Plan& plan) 
     out.slope = in.primal == Part::unknown ? Part::unknown : in.slope;
 }
 
+// The output of a sub-layer. A limit knows its value at best, and only where its input is known; the slope would need
+// the Jacobian of f. Outside limits slopes go only through readouts, which call nothing.
 void mark_call(const Instruction& instruction, int index, Run run, Plan& plan) {
     const Mark& in = at(plan, instruction.in);
     Mark& out = at(plan, instruction.out);
@@ -77,7 +88,7 @@ void mark_call(const Instruction& instruction, int index, Run run, Plan& plan) {
     out.blame = index;
 }
 
-// Which parts some later instruction reads.
+// Which parts some later instruction reads, from the outputs back: a call whose value nobody needs is then never made.
 void mark_needs(const Code& code, const std::vector<CoefficientFacts>& coefficients, Plan& plan) {
     for (const int r : code.streams_out) {
         at(plan, r).primal_needed = true;
@@ -115,6 +126,7 @@ std::string blame_text(const Code& code, int index, Run run) {
 
 }  // namespace
 
+// Forward: what is known of every register. At the outputs: is anything unknown? Backward: what is needed.
 void make_plan(const Code& code, Run run, const std::vector<CoefficientFacts>& coefficients,
                const std::vector<Mark>& entry, Plan& plan) {
     plan.marks.assign(static_cast<std::size_t>(code.registers), Mark{});

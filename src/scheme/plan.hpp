@@ -2,10 +2,12 @@
 //
 // Every register is a dual vector: a primal part and a slope, the derivative with respect to dt. Five kinds of run use
 // the same code:
-//     values       dt > 0; no slopes                                                 one layer
-//     record       the same, but a coefficient that happens to be 0 is kept            one layer that reverse mode will
-//     walk derivative   dt = 0 + eps; the sub-layer is evaluated, its slope is unknown     the velocity of S(x, dt) at
-//     dt = 0 projection   dt = 0; the sub-layer is opaque: nothing about it may matter       N0
+//
+//     values       dt as given, no slopes                                        one layer, or the readout
+//     record       the same, but a coefficient that happens to be 0 is kept      one layer that reverse mode will walk
+//     along        dt as given; slopes that the streams bring are carried on     how the readout moves with the streams
+//     derivative   dt = 0 + eps; f is evaluated, its slope is unknown            the velocity of S(x, dt) at dt = 0
+//     projection   dt = 0; f is opaque: nothing about it may matter              N0 = S(., 0)
 //
 // The slope of f(z) is never needed where an ODE limit exists: f is multiplied by a coefficient that vanishes with dt,
 // so (0 + c1 eps)(F + ? eps) = c1 F eps. A slope that stays unknown, or an opaque value that survives, means there is
@@ -27,6 +29,8 @@ inline bool takes_limit(Run run) {
     return run == Run::derivative || run == Run::projection;
 }
 
+// What is known of a register before it is computed, and who wants it. `zero` is known to be 0 whatever the streams
+// are: it costs nothing and ends the spread of `unknown`. Only what is known and needed is computed.
 struct Mark {
     enum class Part : unsigned char { zero, known, unknown };
     Part primal = Part::zero;

@@ -1,3 +1,4 @@
+// The code on (a, b) in place of vectors: a plain interpreter, under the same plans as rows.
 #include "scheme/plane.hpp"
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ double length(const PlaneVector& x, double n) {
     return std::hypot(x.a * std::sqrt(1 - 1 / n), (x.a / n + x.b) * std::sqrt(n));
 }
 
+// The same for <x_j, y_j> of one token: e_j splits into (e_j - m) of squared length 1 - 1/n and m = sum e_k/n of 1/n.
 double dot(const PlaneVector& x, const PlaneVector& y, double n) {
     return x.a * y.a * (1 - 1 / n) + (x.a / n + x.b) * (y.a / n + y.b) * n;
 }
@@ -203,6 +205,7 @@ std::optional<std::string> PlaneStep::project(const Environment& env, std::vecto
     return problem;
 }
 
+// As RowStep::velocity: the derivative of S at dt = 0, then that of N0 along it.
 std::optional<std::string> PlaneStep::velocity(const Environment& env, const std::vector<PlaneVector>& streams,
                                                const PlaneVector& embedding, PlaneFunction f,
                                                std::vector<PlaneVector>& slopes) {

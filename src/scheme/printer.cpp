@@ -54,6 +54,8 @@ Precedence precedence(const Expression& e) {
 
 std::string print_at(const Expression& e, Precedence least);
 
+// Both sides are printed at the least level that reads back as the same tree: the right side of - and / one higher,
+// since those associate to the left, the base of ^ as a primary, since ^ associates to the right.
 std::string print_binary(const Expression& e) {
     const Expression& a = *e.arguments[0];
     const Expression& b = *e.arguments[1];

@@ -1,3 +1,5 @@
+// Reverse mode of a block. What forward() keeps are the vectors that cross a call; everything inside a stage is
+// computed again on the way back, block of rows by block of rows, while it is in cache.
 #include "scheme/reverse.hpp"
 
 #include <algorithm>
@@ -15,6 +17,8 @@ ReverseStep<Real>::ReverseStep(const Program& program, SubLayers sub_layers, std
       part_(part),
       room_(room != nullptr ? std::move(room) : std::make_shared<ReverseRoom<Real>>()) {}
 
+// Lowers the block when a condition, a factor or the wish to see branches has changed, runs it with every coefficient
+// kept, and remembers where its inputs are: backward() reads them again.
 template <class Real>
 void ReverseStep<Real>::forward(const Environment& env, const std::vector<const Real*>& streams, const Real* embedding,
                                 const std::vector<Real*>& out, const BlockParameters<Real>& parameters,
@@ -59,7 +63,12 @@ void ReverseStep<Real>::forward(const Environment& env, const std::vector<const 
     contribution_rows_.send(shown_, branches.sink);
 }
 
-// Walks the code as backward() will, from the end to the beginning.
+// Walks the code as backward() will, from the end to the beginning, and notes
+//
+//     again_     instructions to compute once more: someone going back reads the result (the input of an apply, the
+//                source of a learned coefficient, or what such a value is made of), and it lived in scratch
+//     written_   by stage, registers whose gradient has a value already when backward() comes to the stage from behind;
+//                all others are overwritten by the first gradient that arrives, so nothing has to be cleared
 template <class Real>
 void ReverseStep<Real>::plan_backward() {
     const Code& code = machine_[0].code();
@@ -140,6 +149,9 @@ void ReverseStep<Real>::add(const SlotSums& sums, SlotSums& total) const {
     }
 }
 
+// Where the gradient of each register lives for the rows from `row` on: as its value does, in scratch for local ones,
+// in the room for those that cross a call. Gradients of the streams and x0 are gathered in the room too and copied out
+// when all stages are done, so what backward() writes may be the memory of what it was given.
 template <class Real>
 void ReverseStep<Real>::locate_gradients(std::size_t row, Real* scratch, std::size_t block, Gradients& grad) {
     const Code& code = machine_[0].code();
@@ -162,6 +174,12 @@ void ReverseStep<Real>::locate_gradients(std::size_t row, Real* scratch, std::si
     }
 }
 
+// out = sum_i c_i * source_i, with g the gradient of out:
+//
+//     grad source_i += c_i g                          not where the term is detached
+//     grad c_i      += sum over rows of <g, source_i>     per channel: without the sum over channels; ones: source = 1
+//
+// c_i * g needs the number that the forward run used, which is why coefficients are kept by `prepare` between the two.
 template <class Real>
 void ReverseStep<Real>::reverse_combine(const Instruction& instruction, std::size_t count,
                                         const std::vector<RowTarget<Real>>& at, Gradients& grad, SlotSums& sums) const {
@@ -192,6 +210,8 @@ void ReverseStep<Real>::reverse_combine(const Instruction& instruction, std::siz
     }
 }
 
+// One stage on one block of rows: first the values that the way back reads and the way there did not keep (again_), in
+// scratch memory, then the instructions from the last to the first.
 template <class Real>
 void ReverseStep<Real>::reverse_stage(const Stage& stage, std::size_t count, const std::vector<RowTarget<Real>>& at,
                                       Gradients& grad, SlotSums& sums) const {
@@ -222,6 +242,9 @@ void ReverseStep<Real>::reverse_stage(const Stage& stage, std::size_t count, con
     }
 }
 
+// From the last stage to the first: the reverse of the call behind the stage, on all rows, then the stage itself on
+// blocks of rows in cache. Sums over rows (coefficients, gains) are gathered per slot in double and added in the order
+// of slots; coefficients are then chained to the learned parameters in them.
 template <class Real>
 void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const std::vector<Real*>& grad_streams,
                                  Real* grad_embedding, BlockGradients& gradients, SubLayerReverse<Real> reverse) {
@@ -254,11 +277,13 @@ void ReverseStep<Real>::backward(const std::vector<const Real*>& grad_out, const
     make_room(room_->wide, index(layout.wide_slots));
     make_room(room_->entry, code.streams_in.size() + 1);
 
+    // Three scratch blocks a local register: primal and slope as the machine lays them out, and the gradient.
     const std::size_t block = block_rows(dim_, 3 * layout.local_slots, sizeof(Real));
     const auto local_size = static_cast<std::size_t>(layout.local_slots) * block * dim_;
     const std::size_t slots = row_slots(rows_, dim_);
     std::vector<SlotSums> sums(slots, empty_sums());
 
+    // The caller counts calls from 0 at the front; going back, the number runs down.
     std::size_t calls = 0;
     for (const Stage& stage : code.stages) {
         calls += stage.call >= 0 ? 1 : 0;

@@ -67,6 +67,8 @@ Real careful_mean(const Real* x, std::size_t dim) {
     return sum / static_cast<Real>(dim) * largest;
 }
 
+// Two ways, so that usual rows cost one pass and no row is lost: squares as they are where they neither overflow nor
+// vanish, otherwise of x divided by its largest entry.
 template <class Real>
 RowScale<Real> scale_of(const RowMap<Real>& map, const Real* x, std::size_t dim) {
     RowScale<Real> scale;
@@ -176,8 +178,13 @@ void finished_direction(const RowScale<Real>& scale, const RowMap<Real>& map, co
     }
 }
 
-// The symmetric Jacobian of c/sqrt(m(c^2)+eps) applied to v:  (v - mean(v) - u m(u v)) / sqrt(..), mean only when
-// centred.
+// The Jacobian of u = c/s, s = sqrt(m(c^2) + eps), applied to v:
+//
+//     dc = v - mean(v)                                           v itself unless centred
+//     ds = m(c dc)/s = m(u dc)
+//     du = (dc - u ds) / s = (v - mean(v) - u m(u v)) / s        since m(u) = 0 where a mean is taken off
+//
+// It is symmetric, so the same line is the way back.
 template <class Real>
 void jacobian(const RowMap<Real>& map, const RowScale<Real>& scale, std::size_t dim, const Real* u, const Real* v,
               Real* __restrict out) {
@@ -383,6 +390,7 @@ void norm_rows_reverse(const RowMap<Real>& map, std::size_t rows, std::size_t di
     }
 }
 
+// y = gain u(alpha x + shift): slope holds g gain u', which every gradient but the gain's is made of.
 template <class Real>
 void curve_row_reverse(const RowMap<Real>& map, std::size_t dim, const Real* x, const Real* g, Real* __restrict grad_in,
                        const RowMapGradient& gradient, Real* room) {

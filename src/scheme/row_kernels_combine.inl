@@ -56,6 +56,8 @@ void accumulate(std::size_t rows, std::size_t dim, const RowTerm<Real>& term, Re
     }
 }
 
+// The first up to three plain terms in one pass, which is all that x + dt*f, a lerp or a bias-free block has; whatever
+// follows is added in passes of its own. The order of additions is that of the terms.
 template <class Real>
 void combine(std::size_t rows, std::size_t dim, const RowTerm<Real>* terms, std::size_t count, Real* out) {
     std::size_t fused = 0;

@@ -1,8 +1,11 @@
 // Sums over rows, with the same order of additions for every instruction set. Included by row_kernels_body.inl.
 //
-// A sum is 128 bytes of partial sums, number i going to partial sum i mod 32 (16 doubles), which are then added
-// pairwise by halves: 32 -> 16 -> .. -> 1. The partial sums are four vectors of 32 bytes or two of 64 (vector_bytes,
-// which the including file says). What is left over after the last 128 bytes goes by 32 bytes, then one by one.
+// A sum is 128 bytes of partial sums, number i going to partial sum i mod 32 (float) or i mod 16 (double), which are
+// then added pairwise by halves: 32 -> 16 -> .. -> 1. The partial sums are four vectors of 32 bytes or two of 64
+// (vector_bytes, which the including file says). What is left over after the last 128 bytes goes by 32 bytes, then one
+// by one.
+//
+// Many partial sums are also the more exact ones: an error grows like count/32, not like count.
 //
 // Vectors are the compiler's own, so that the same text serves every architecture. They go by reference: passed by
 // value they would change the calling convention without AVX.

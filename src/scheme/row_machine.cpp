@@ -1,3 +1,4 @@
+// The code on rows: where registers live, which kernels run on which block of rows, and who runs them.
 #include "scheme/row_machine.hpp"
 
 #include <algorithm>
@@ -25,6 +26,8 @@ std::size_t block_rows(std::size_t dim, int registers, std::size_t bytes_of_numb
     return std::clamp<std::size_t>(cache_bytes / std::max<std::size_t>(1, bytes), 1, 256);
 }
 
+// A register is local unless a stage after the one that writes it reads it, or a call reads or writes it: calls see all
+// rows at once. Streams and x0 are read where the caller has them.
 RowLayout::RowLayout(const Code& code)
     : placement(index(code.registers), Placement::local), slot(index(code.registers), -1) {
     std::vector<int> defined(index(code.registers), -1);  // stage that writes the register
@@ -121,6 +124,8 @@ RowTerm<Real> RowMachine<Real>::term(const Term& term, const std::vector<RowTarg
     return result;
 }
 
+// primal = sum c0 source.primal,   slope = sum c0 source.slope + sum c1 source.primal, each over the terms that are not
+// known to be 0. A primal that is zero but needed is written as zeros (a sum without terms): kernels read no marks.
 template <class Real>
 void RowMachine<Real>::run_combine(const Instruction& instruction, std::size_t count,
                                    const std::vector<RowTarget<Real>>& at) const {
@@ -202,6 +207,8 @@ void RowMachine<Real>::run_stage(const Stage& stage, std::size_t count, const st
     }
 }
 
+// Where each register's numbers are for the rows from `row` on. Scratch has two blocks a local register, primal and
+// slope.
 template <class Real>
 void RowMachine<Real>::locate(std::size_t row, const std::vector<RowPart<Real>>& streams, const Real* embedding,
                               Real* scratch, std::size_t block, std::vector<RowTarget<Real>>& at) {
@@ -252,6 +259,10 @@ void RowMachine<Real>::write_targets(std::size_t row, std::size_t count, const s
     }
 }
 
+// Stage after stage; within a stage rows are cut into slots for threads and into blocks that stay in the first-level
+// cache while all instructions of the stage run over them. Between stages the sub-layer is called once for all rows.
+// The targets are written in the last stage, block by block, when no row of the block is read any more: that is why
+// they may be the streams themselves.
 template <class Real>
 void RowMachine<Real>::run(const std::vector<RowPart<Real>>& streams, const Real* embedding,
                            const std::vector<RowTarget<Real>>& targets, const std::vector<RowMap<Real>>& norms,

@@ -1,3 +1,4 @@
+// Layer, projection, velocity and readout as runs of one code, kept once for each outcome of the equation's conditions.
 #include "scheme/rows.hpp"
 
 #include <cassert>
@@ -106,6 +107,8 @@ std::optional<std::string> RowStep<Real>::project(const Environment& env, State<
     return std::nullopt;
 }
 
+// d/d(dt) of N0(S(x, dt)) at 0, by the chain rule in two runs of the same code: S with dt = 0 + eps gives value and
+// slope, and N0 (dt = 0, f opaque) carries both on. On the manifold the value is x itself.
 template <class Real>
 std::optional<std::string> RowStep<Real>::velocity(const Environment& env, const State<Real>& state,
                                                    SubLayerFunction<Real> f, std::vector<std::vector<Real>>& slopes) {

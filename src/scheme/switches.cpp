@@ -13,6 +13,7 @@ std::vector<double> switch_probes(double T) {
     return probes;
 }
 
+// Bisection down to two neighbouring numbers: a step may end exactly at the last time before the flip.
 std::vector<double> find_switches(const std::function<std::vector<bool>(double)>& outcomes,
                                   const std::vector<double>& probes) {
     std::vector<double> times;

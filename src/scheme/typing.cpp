@@ -1,3 +1,4 @@
+// The type of every node, from the leaves up; a mistake is reported at the smallest part of the text that has it.
 #include "scheme/typing.hpp"
 
 #include <fmt/format.h>

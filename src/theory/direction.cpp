@@ -1,3 +1,4 @@
+// Charts of the direction, frames, and attention in the plane: each formula in the form that keeps its digits.
 #include "theory/direction.hpp"
 
 #include <cmath>
@@ -24,6 +25,7 @@ double Direction::eta() const {
     return chart == Chart::zeta ? eta_sign * std::exp(std::max(value, floor_of(log_length))) : value;
 }
 
+// |a e + b s|^2 = a^2 + 2 a b + n b^2 = 1 gives a = 1/sqrt(1 + 2 rho + n rho^2), or b = 1/sqrt(eta^2 + 2 eta + n).
 PlaneVector Direction::unit(double n) const {
     if (chart == Chart::rho) {
         const double a = sign / std::sqrt(1 + value * (2 + n * value));
@@ -34,6 +36,9 @@ PlaneVector Direction::unit(double n) const {
     return {e * b, b};
 }
 
+//     rho    a' = -a^3 (1 + n rho)      b' = a + rho a'             since b = rho a
+//     eta    b' = -b^3 (1 + eta)        a' = b + eta b'             since a = eta b
+//     zeta   the same times eta         d eta/d zeta = eta
 PlaneVector Direction::turn(double n) const {
     if (chart == Chart::rho) {
         const double a = sign / std::sqrt(1 + value * (2 + n * value));
@@ -105,6 +110,7 @@ Direction Direction::of(const PlaneVector& x, double n, bool may_take_log) {
     return result.recharted(n, may_take_log);
 }
 
+// rho up to 2, eta below; back at |eta| = 1; zeta once |eta| is below 1e-3, where a sign change is excluded.
 Direction Direction::recharted(double n, bool may_take_log) const {
     Direction result = *this;
     if (chart == Chart::rho && std::abs(value) > 2) {  // hysteresis: 2 here, 1 on the way back
@@ -126,6 +132,11 @@ Direction Direction::recharted(double n, bool may_take_log) const {
     return result;
 }
 
+// From W = a b' - b a' of the unit vector and its velocity:
+//
+//     rho' = W/a^2        eta' = -W/b^2        zeta' = eta'/eta = -W/(a b)
+//
+// In its own frame u = (1, 0), so that the difference is one number and nothing cancels.
 double Direction::rate(const Frame& frame, bool own_frame, const PlaneVector& v, double n) const {
     const PlaneVector u = unit(n);
     if (chart != Chart::rho && !own_frame) {

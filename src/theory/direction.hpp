@@ -2,11 +2,17 @@
 //
 // x_j = a e_j + b s with s = sum_k e_k. The direction is rho = b/a near orthogonality (gamma ~ 2 rho, down to 1e-300)
 // and eta = a/b near consensus (1 - gamma ~ eta^2/n, down to 1e-300, and as zeta = log eta without bound):
+//
 //     1 - gamma = 1/(1 + 2 rho + n rho^2) = eta^2/(eta^2 + 2 eta + n)
 //
+// Attention of one head on z_j = a e_j + b s: all other tokens have one weight, since <z_j, z_k> = |z_j|^2 - a^2, and
+//
+//     A(z_j) = c z_j + w sum_k z_k = c z + w <z, s> s         w = q/(1 + (n-1) q)        weight of another token
+//                                                             c = (1-q)/(1 + (n-1) q)    one's own weight less w
+//                                                             q = exp(-beta a^2)
+//
 // A frame {g, s'} has a unit vector g of the plane and s' parallel to s with <g, s'> = 1, so its metric is that of {e,
-// s} with n' = |s'|^2 in place of n, and scheme::PlaneStep runs in it unchanged. In the frame of x itself, g = x/|x|,
-//     A(z) = c z + w <z, s> s          c = (1-q)/(1+(n-1)q), w = q/(1+(n-1)q), q = exp(-beta a_z^2)
+// s} with n' = |s'|^2 in place of n, and scheme::PlaneStep runs in it unchanged. In the frame of x itself, g = x/|x|, A
 // has its radial part in the first coordinate and the turning part, however small, alone in the second. In {e, s} the
 // difference of the two would drown in rounding as soon as the turning rate is below 1e-16: beta > 37.
 #pragma once

@@ -1,3 +1,5 @@
+// The integrator: sub-steps, the extrapolation table, and the choice of order and step. For a handful of numbers, so
+// clarity comes before speed.
 #include "theory/extrapolation.hpp"
 
 #include <algorithm>
@@ -22,6 +24,8 @@ bool all_finite(const Numbers& y) {
 
 }  // namespace
 
+// J by forward differences: half the digits are enough, since J decides about stability and work, not about the limit
+// that is extrapolated to.
 bool Extrapolation::differentiate(double t, const Numbers& y) {
     const std::size_t m = y.size();
     Numbers size(m);
@@ -43,6 +47,7 @@ bool Extrapolation::differentiate(double t, const Numbers& y) {
     return true;
 }
 
+// Gaussian elimination with partial pivoting; m is two numbers a stream.
 bool Extrapolation::solve_linear(double h, Numbers& right) {
     const std::size_t m = right.size();
     std::vector<Numbers> matrix(m, Numbers(m));
@@ -80,7 +85,10 @@ bool Extrapolation::solve_linear(double h, Numbers& right) {
     return all_finite(right);
 }
 
-// y(t + h) - y by `count` equal sub-steps: increments keep the digits that y itself would round away.
+// y(t + h) - y by `count` equal sub-steps of size k; increments keep the digits that y itself would round away.
+//
+//     explicit    y_1 = y + k v(y),   y_{i+1} = y_{i-1} + 2 k v(y_i)      an even number of them: errors in h^2
+//     implicit    (I - k J) (y_{i+1} - y_i) = k v(t_{i+1}, y_i)           a linear system each, J of the step's start
 bool Extrapolation::sub_steps(double t, const Numbers& y, double h, int count, Numbers& increment) {
     const std::size_t m = y.size();
     const double part = h / count;
@@ -129,6 +137,15 @@ bool Extrapolation::sub_steps(double t, const Numbers& y, double h, int count, N
     return all_finite(increment);
 }
 
+// The table of Aitken and Neville, row after row with n_0 < n_1 < .. sub-steps; each column takes out one power of the
+// error:
+//
+//     T_j0 = sub_steps(n_j)
+//     T_jk = T_{j,k-1} + (T_{j,k-1} - T_{j-1,k-1}) / ((n_j/n_{j-k})^m - 1)        m = 2 explicit, 1 implicit
+//
+// The newest two entries of a row tell its error. Every row also says with which step it would just have been good
+// enough, and what it costs; the row with the least work per unit of time is aimed at in the next step. A table whose
+// errors explode is given up at once; after a rejection the step is halved at least.
 Extrapolation::Outcome Extrapolation::step(double& t, Numbers& y, double end) {
     const std::size_t m = y.size();
     slope_.resize(m);

@@ -1,3 +1,5 @@
+// The equation as rates of two numbers a stream; manifolds and switches. What several streams need besides is in
+// several.cpp, what is shown of them in readout.cpp.
 #include "theory/flow.hpp"
 
 #include <fmt/format.h>
@@ -134,6 +136,8 @@ std::vector<Flow::Stream> Flow::streams_of(const Numbers& y) const {
     return streams;
 }
 
+// What a tolerance is relative to: rho and zeta to themselves (zeta, a logarithm, to at least 1), eta to what it will
+// be, since it may fall by orders within a step or pass through 0, logarithms of lengths to at least 1.
 void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) const {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const double was = std::abs(before[2 * i]);
@@ -159,6 +163,8 @@ void Flow::sizes(const Numbers& before, const Numbers& after, Numbers& size) con
     }
 }
 
+// N0 on vectors, and back to direction and length. A direction that N0 leaves alone keeps its number, which may have
+// more digits than the vector has (zeta without bound, rho down to 1e-300).
 bool Flow::project(double t, std::vector<Stream>& streams) {
     std::vector<PlaneVector> x;
     for (const Stream& stream : streams) {
@@ -192,6 +198,8 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
     return true;
 }
 
+// Finds out by trial which lengths the manifold fixes in this piece: a stream twice or half as long that comes out of
+// N0 the same has no length of its own. Whether such a length moves with t is tried at a few later times.
 void Flow::enter(double begin, double end) {
     begin_ = begin;
     end_ = end;
@@ -239,6 +247,9 @@ bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& f
     return true;
 }
 
+// Rates of the numbers of the state, two a stream: of its direction and of log |x|. Each stream is looked at in the
+// frame of its own direction, where its turn is a number by itself; that costs an evaluation of the equation a stream.
+// Streams near consensus, or carried as vectors, share one evaluation in {e, s}.
 bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) {
     result.assign(2 * streams.size(), 0);
     std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it

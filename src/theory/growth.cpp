@@ -1,3 +1,4 @@
+// From samples of a solution to gamma' ~ C t^a exp(-rate t^p), by limits of sequences (limits.hpp).
 #include "theory/growth.hpp"
 
 #include <algorithm>
@@ -126,6 +127,9 @@ Estimate limit_with(const std::vector<Term>& terms, double delta) {
 
 }  // namespace
 
+// p is the slope of log(t lambda) at the end. For p = 0 the law is a power and kappa is t lambda itself; otherwise
+// alpha comes from the last sample, and kappa and log C are limits of sequences over all samples since consensus came
+// near, taken where what is left of corrections and the rounding of alpha t^p, which grows, balance.
 Law far_law(const Walk& walk, const Tail& tail) {
     const Sample& last = walk.samples.back();
     const double begun = arrival(walk);
@@ -176,6 +180,14 @@ Law far_law(const Walk& walk, const Tail& tail) {
     return law;
 }
 
+// In this order, each from what the one before leaves, all in units of the last t lambda:
+//
+//     p       ratios of differences of t lambda (local_powers), free of kappa
+//     kappa   t lambda without its power t^p
+//     alpha   (t lambda - kappa)/t^p
+//     log C   log gamma' - a log t without its power t^p
+//
+// A p below zero, or corrections that die fast, mean that there is no growing part: a power law.
 std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<Sample>& late, double noise) {
     constexpr std::size_t fewest = 9;
     const auto moves = [](const Sample& s) { return std::isfinite(s.log_rate); };

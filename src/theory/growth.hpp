@@ -1,13 +1,20 @@
 // The law of growth of u = -log(1 - gamma). Internal to the terminal law (law.cpp).
 //
-// With u = -log(1 - gamma) and lambda = u' = gamma'/(1 - gamma), gamma' ~ C t^a exp(-rate t^p) means
-//     t lambda = alpha t^p + kappa + what dies out          alpha = rate p, kappa = p - 1 - a
+// With lambda = u' = gamma'/(1 - gamma), a law gamma' ~ C t^a exp(-rate t^p) means, integrating to leading order,
+//
+//     1 - gamma ~ C/(rate p) t^(a+1-p) exp(-rate t^p)
+//     u         = rate t^p + (p - 1 - a) log t + constant
+//     t lambda  = alpha t^p + kappa + what dies out               alpha = rate p,   kappa = p - 1 - a
+//     log C     = log gamma' - a log t + rate t^p
+//
 // and a power law is alpha = 0, exponent -1 - kappa; frozen is both 0. Two ways lead to the numbers.
-//   far    Where the solution can be followed to t = 1e100, corrections that fall like any power of t have died: p and
-//          alpha are read at the end, kappa and C where corrections and rounding balance.
-//   near   Where it ends before (1 - gamma or a length leaves the numbers), corrections like 1/t are still there. On
-//          times in equal ratios differences take out kappa, then p takes out alpha, and Aitken's formula sums the
-//          rest.
+//
+//     far    Where the solution can be followed to t = 1e100, corrections that fall like any power of t have died: p
+//            and alpha are read at the end, kappa and C where corrections and rounding balance.
+//     near   Where it ends before (1 - gamma or a length leaves the numbers), corrections like 1/t are still there. On
+//            times in equal ratios differences take out kappa, then p takes out alpha, and Aitken's formula sums the
+//            rest.
+//
 // Both ways ask that the sequence settles: logarithms do not, and are called `other`.
 #pragma once
 

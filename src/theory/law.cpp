@@ -71,7 +71,8 @@ std::optional<std::string> swinging(const Walk& walk, const Tail& tail) {
                        turns.back(), how, walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
 
-// gamma has a limit below 1, or what is left of its way is too slow to see. Nothing when it still moves.
+// gamma has a limit below 1, or what is left of its way is too slow to see. Nothing when it still moves. Where lambda
+// falls like t^(p-1) with p < 0, the rest of the way of u is finite and known: the integral from t on is t lambda/(-p).
 std::optional<Law> stopping(const Walk& walk, const Tail& tail) {
     const Sample& last = walk.samples.back();
     const double width = tail.samples.empty() ? 0 : last.u - tail.samples.front().u;
@@ -105,6 +106,7 @@ std::optional<Law> stopping(const Walk& walk, const Tail& tail) {
     return std::nullopt;
 }
 
+// From the surest sign to the subtlest: an end, a stop, a swing, a law of growth, and none of them.
 Law classify(const scheme::Program& program, const Settings& settings, const Walk& walk, const Tail& tail) {
     const Sample& last = walk.samples.back();
     Law law;
@@ -152,6 +154,8 @@ Law classify(const scheme::Program& program, const Settings& settings, const Wal
     return law;
 }
 
+// Near consensus (1 - gamma)' = -2 (1 - gamma)/s, so s ~ t^(1-p) for a stretched law (p = 1: s constant) and s ~ t for
+// a power: the same law, read from the velocities instead of the solution.
 void cross_check(Law& law, const Walk& walk, const Tail& tail) {
     if (tail.samples.size() < 3 || !std::isfinite(tail.s_growth) || !std::isfinite(walk.samples.back().log_s)) {
         return;
@@ -210,6 +214,8 @@ bool odd(const Law& law) {
 
 }  // namespace
 
+// Walk, classify, and where the result looks odd and numbers allow it, walk deeper once: laws whose two rates nearly
+// coincide show which is slower only then.
 Law terminal_law(const scheme::Program& program, const Settings& settings) {
     constexpr double deep = 1600;
     constexpr double deeper = 12000;

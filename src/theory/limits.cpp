@@ -1,3 +1,4 @@
+// Limits of sequences whose members are known with errors, and the error of the limit.
 #include "theory/limits.hpp"
 
 #include <algorithm>
@@ -11,6 +12,9 @@ constexpr double holds = 0.01;
 
 }  // namespace
 
+// Candidates are members as they are and members extrapolated by Aitken's formula: with d1, d2 two differences in a row
+// and q = d2/d1, the rest of a geometric way is d2 q/(1 - q). Each comes with an error, how far the last few lie apart
+// and their rounding; the candidate with the least error wins. It is put to the test by all members after it.
 Estimate limit_of(const std::vector<Term>& terms) {
     Estimate best;
     std::size_t found_at = 0;
@@ -72,6 +76,8 @@ Estimate limit_of_series(std::vector<Term> terms, double delta, int first) {
     return best;
 }
 
+// Of v = c t^p + rest at two times with Q = (t/t')^p:  v(t) - Q v(t') = rest(t) - Q rest(t'), and a constant rest comes
+// out as itself after the division by 1 - Q. Rounding grows by (1 + Q)/|1 - Q|.
 std::vector<Term> without_power(const std::vector<Term>& terms, double p) {
     std::vector<Term> result;
     for (std::size_t i = apart; i < terms.size(); ++i) {
@@ -84,6 +90,7 @@ std::vector<Term> without_power(const std::vector<Term>& terms, double p) {
     return result;
 }
 
+// At times in a ratio R the differences of c t^p + constant are in the ratio R^p: p = log(d2/d1)/log R.
 std::vector<Term> local_powers(const std::vector<Term>& terms) {
     std::vector<Term> result;
     for (std::size_t i = 2 * apart; i < terms.size(); ++i) {

@@ -174,6 +174,8 @@ double Flow::readout_drift(double t, Chart chart) {
     return best;
 }
 
+// The readout's direction and its rate give gamma, 1 - gamma and gamma', each by the way that keeps its digits. A rate
+// that does not stand out a thousandfold from what errors of the state do to it is reported as lost (NaN), not as 0.
 Point Flow::point(double t) {
     Point result;
     result.t = t;

@@ -15,6 +15,7 @@ double initial_velocity(const scheme::Program& program, const Settings& settings
     return Track(program, settings).point().velocity;
 }
 
+// One walk through the times in rising order, whatever order they were asked in.
 std::vector<Point> solve(const scheme::Program& program, const Settings& settings, const std::vector<double>& times) {
     std::vector<std::size_t> order(times.size());
     std::iota(order.begin(), order.end(), 0);

@@ -1,3 +1,4 @@
+// Walks a solution to its end and fits the power of t that the end of log lambda follows.
 #include "theory/tail.hpp"
 
 #include <fmt/format.h>
@@ -42,6 +43,7 @@ void fit_power(const std::vector<Sample>& tail, const Get& get, double& slope, d
 
 namespace {
 
+// Samples at every accepted step and at t = 10^(k/4), k = -12 .. 400, where steps end: the grid that limits.hpp needs.
 Walk raw_walk(const scheme::Program& program, const Settings& settings, double deep) {
     Track track(program, settings, most_steps);
     Walk result;
@@ -148,6 +150,8 @@ double arrival(const Walk& walk) {
     return 0;
 }
 
+// lambda = c t^slope by two samples at the end, a decade or half the tail apart; how far the tail is from that line;
+// whether the slope has come to rest.
 Tail tail_of(const Walk& walk) {
     const std::vector<Sample>& all = walk.samples;
     const Sample& last = all.back();

@@ -1,3 +1,4 @@
+// One step after another along a solution: switches, steps too small for t, stiffness, streams that end.
 #include "theory/track.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,8 @@ Track::Track(const scheme::Program& program, const Settings& settings, int most_
     stopped_ = flow_.problem();
 }
 
+// One accepted step, never across a switch. When steps stay small while t hardly grows and nothing is seen to move, one
+// of two reasons is tried in turn: a short stream that is only noise (make_plain), then stiffness (the implicit table).
 bool Track::step(double end) {
     if (!stopped_.empty() || !(t() < end)) {
         return false;

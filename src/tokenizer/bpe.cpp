@@ -146,6 +146,8 @@ bool Bpe::append_bytes(std::string_view text, std::vector<std::uint32_t>& symbol
     return true;
 }
 
+// Characters to tokens; those without one to their bytes, to the unknown token (several in a row fused if asked), or to
+// nothing. The order of these is that of the library whose files these are.
 void Bpe::append_symbols(std::string_view word, std::vector<std::uint32_t>& symbols) const {
     std::string text;
     bool pending = false;  // an unknown token that may still grow
@@ -198,6 +200,8 @@ void Bpe::merge_plain(std::vector<std::uint32_t>& symbols) const {
     }
 }
 
+// Symbols as a linked list, candidates by rank and then by place. A candidate whose neighbours have changed is
+// recognised by its rank, which no longer is that of the pair, and dropped: nothing is ever searched for in the queue.
 void Bpe::merge_queue(std::vector<std::uint32_t>& symbols) const {
     constexpr std::uint32_t none = Vocabulary::none;
     const auto count = static_cast<std::uint32_t>(symbols.size());

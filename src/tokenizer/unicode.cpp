@@ -203,6 +203,7 @@ std::string nfd(std::string_view text) {
     return is_ascii(text) ? std::string(text) : encoded(decomposed(text));
 }
 
+// Decompose, order marks by their class, then compose each mark with the last starter it is not blocked from.
 std::string nfc(std::string_view text) {
     // Below U+0300 (lead byte CC) everything is composed already and nothing combines.
     const auto below = [](char c) { return static_cast<unsigned char>(c) < 0xCC; };

@@ -4,8 +4,10 @@
 //     m <- beta1 m + (1 - beta1) g              v <- beta2 v + (1 - beta2) g^2
 //     w <- (1 - rate decay) w - rate (m/bias1) / (sqrt(v/bias2) + eps)         bias = 1 - beta^step
 //
-// Decay is decoupled and multiplies the weight before the step, as torch.optim.AdamW does it. Numbers are float; every
-// factor is computed in double and rounded once. A stretch has one decay: matrices and vectors are two calls.
+// Decay is decoupled and multiplies the weight before the step, as torch.optim.AdamW does it. m and v are sums with
+// weights (1 - beta) beta^k over the steps there were, which add up to bias, not 1: dividing by it makes means of them.
+// Numbers are float; every factor is computed in double and rounded once. A stretch has one decay: matrices and vectors
+// are two calls.
 //
 // Promises: each weight is updated by itself, and the norm is summed in a number of slots that depends on the count
 // alone: the same bits at any number of threads, and on any instruction set (no fused multiply-add). NaN and infinity

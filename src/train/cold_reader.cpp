@@ -1,3 +1,4 @@
+// The hypotheses about what went before a window, updated token by token. Symbols as in the header.
 #include "train/cold_reader.hpp"
 
 #include <algorithm>
@@ -71,6 +72,7 @@ double ColdReader::probability(Token token) const {
     return sum;
 }
 
+// Under one hypothesis. A ratio of weights of two nodes of the tree: of what may follow to what has been read.
 double ColdReader::probability(const Hypothesis& hypothesis, Token token) const {
     // Weight of a node for a new word, the class before it being uncertain.
     const auto weight = [&](std::uint32_t node) {
@@ -102,6 +104,7 @@ double ColdReader::probability(const Hypothesis& hypothesis, Token token) const 
     unreachable();
 }
 
+// Bayes: the weight of a hypothesis is multiplied by how well it predicted the token. Those that did not allow it go.
 double ColdReader::read(Token token) {
     const double chance = probability(token);
     if (reading_ == Reading::first_word) {
@@ -122,6 +125,8 @@ double ColdReader::read(Token token) {
     return chance;
 }
 
+// The state after a token that agrees with some hypothesis: a letter of a known copy, a capital that begins a copy (of
+// a word of the window, or of an f_j from before it), or a letter of a word that is found down the tree.
 void ColdReader::read_unit(Token token) {
     if (reading_ == Reading::known_copy) {
         if (++spelled_ == language_->words()[source_].text.size()) {
@@ -177,6 +182,7 @@ void ColdReader::end_unit(bool copy) {
     }
 }
 
+// The class that the next new word follows: known from the window, or that of f_1, with chances ~ a_1(c) E_1(c).
 void ColdReader::find_class_before(Hypothesis& hypothesis) const {
     std::vector<double>& before = hypothesis.before;
     if (!seen_.empty()) {
@@ -194,6 +200,7 @@ void ColdReader::find_class_before(Hypothesis& hypothesis) const {
     }
 }
 
+// mass of a node: probability that f_place begins like this, up to a factor; a copy of it spells its way down the tree.
 void ColdReader::find_source(Hypothesis& hypothesis, std::size_t place) const {
     const std::vector<double> earlier = from_before(hypothesis, place);
     const std::vector<double> later = from_after(hypothesis, place);
@@ -229,7 +236,7 @@ void ColdReader::narrow(Hidden& hidden, std::vector<bool> may_be) const {
     }
 }
 
-// a_j
+// a_j of the header: from a_D, the farthest word, forward in time to f_j.
 std::vector<double> ColdReader::from_before(const Hypothesis& hypothesis, std::size_t place) const {
     const std::size_t classes = language_->classes();
     std::vector<double> a(language_->stationary().begin(), language_->stationary().end());
@@ -246,7 +253,7 @@ std::vector<double> ColdReader::from_before(const Hypothesis& hypothesis, std::s
     return a;
 }
 
-// b_j
+// b_j of the header: from the first whole new word of the window, if there is one, back to f_j.
 std::vector<double> ColdReader::from_after(const Hypothesis& hypothesis, std::size_t place) const {
     const std::size_t classes = language_->classes();
     std::vector<double> b(classes, 1.0);

@@ -14,9 +14,11 @@
 // words it may be: those that end like the window began, for f_1 or f_d, and the one that was spelled, once a copy in
 // the window has reached back to it. The class k of the first whole new word gives the factor P[c(f_1)][k]. Then
 //
-//     a_D = pi,  a_j(c) = sum_b a_j+1(b) E_j+1(b) P[b][c]      E_j(c) = sum of p(w) of the words of class c that f_j
-//     may be b_1(c) = P[c][k] or 1,  b_j(c) = sum_k P[c][k] E_j-1(k) b_j-1(k) probability of f_j = w, if it may be,  ~
-//     a_j(c(w)) b_j(c(w)) p(w)
+//     a_D(c) = pi_c              a_j(c) = sum_b a_{j+1}(b) E_{j+1}(b) P[b][c]        from the words before f_j
+//     b_1(c) = P[c][k], or 1     b_j(c) = sum_b P[c][b] E_{j-1}(b) b_{j-1}(b)        from the words after it
+//                                E_j(c) = sum of p(w) of the words w of class c that f_j may be
+//
+//     probability of f_j = w, if it may be,  ~  a_j(c(w)) b_j(c(w)) p(w)
 //
 // give what a copy from before the window spells, and the class that the first new word follows. When the window has D
 // new words of its own, nothing is unknown any more. tests/train/cold_reader_test.cpp compares with a sum over all

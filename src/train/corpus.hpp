@@ -2,9 +2,9 @@
 //
 //     a text file     encoded as encoding.hpp says; the last part of it is for validation
 //     NAME.bin        ids as nanoGPT's prepare.py writes them (uint16, little endian). For train.bin the validation
-//     part is
-//                     val.bin beside it, if there is one; otherwise the last part of the file. The vocabulary is that
-//                     of the tokenizer that is named, or else ends at the largest id there is. meta.pkl is not read.
+//                     part is val.bin beside it, if there is one; otherwise the last part of the file. The vocabulary
+//                     is that of the tokenizer that is named, or else ends at the largest id there is. meta.pkl is
+//                     not read.
 //     "synthetic"     text of a built-in language whose entropy rate is known (synthetic.hpp). A file of that name is
 //                     "./synthetic".
 //

@@ -76,6 +76,8 @@ std::vector<Override> overrides_of(const std::string& init) {
 
 namespace {
 
+// Changes a fresh model to what `init` says. A matrix is already drawn with the recipe's deviation: it is multiplied by
+// the ratio of the two, so that runs that differ in a deviation start from the same random directions.
 class Overriding {
   public:
     Overriding(const Settings& settings, const scheme::Recipe& recipe, model::Model<float>& model)
@@ -147,6 +149,7 @@ class Overriding {
         }
     }
 
+    // The part of outputs [begin, end) of a joint matrix that lies in this tensor.
     void scale_linear(const model::Linear& part, std::size_t begin, std::size_t end, Matrix matrix, std::size_t in,
                       std::size_t out, const std::string& expression, std::size_t layer) {
         const std::size_t first = std::max(begin, part.offset);
@@ -166,6 +169,8 @@ class Overriding {
         }
     }
 
+    // Queries, keys and values are bands of the outputs of qkv, whether that is one tensor or three:
+    // [0, q), [q, q + k), [q + k, q + 2k). Gate and up share the deviation of ffn-in.
     void set_deviation(Matrix matrix, const std::string& expression) {
         const model::Layout& layout = model_.layout();
         const std::size_t q = a_.query_width();

@@ -1,3 +1,4 @@
+// The language as a tree of words with weights, its entropy, and a reader that knows everything before.
 #include "train/language.hpp"
 
 #include <fmt/format.h>
@@ -51,6 +52,8 @@ Token Language::capital(std::size_t distance) noexcept {
     return static_cast<Token>(first_capital + distance - 1);
 }
 
+// weights_[node][c]: probability that a word after one of class c begins like the node, by adding each word's
+// P[c][class of the word] p(word) to every node on its way down the tree.
 Language::Language(Grammar grammar) : grammar_(std::move(grammar)) {
     check();
     find_stationary();
@@ -160,6 +163,7 @@ std::uint32_t Language::child(std::uint32_t at, Token token) const noexcept {
     return static_cast<std::uint32_t>(nodes_.size());
 }
 
+// H of the header.
 double Language::entropy_of_word() const noexcept {
     double entropy = entropy_term(copy()) + entropy_term(1 - copy());
     if (distances() > 0) {
@@ -176,6 +180,7 @@ double Language::entropy_of_word() const noexcept {
     return entropy;
 }
 
+// L of the header.
 double Language::tokens_of_word() const noexcept {
     double length = 0;
     for (const Word& word : words_) {
@@ -211,6 +216,9 @@ double Reader::probability(Token token) const noexcept {
     return 0;
 }
 
+// Inside a copy one token may come. Otherwise the children of the node, each with its weight over the node's; at the
+// start of a word, unless a copy has just ended, also the capitals, which share q among them and leave 1 - q to new
+// words.
 void Reader::find_options() {
     options_.clear();
     if (copying()) {

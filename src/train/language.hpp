@@ -1,14 +1,16 @@
 // A small language whose probabilities are known: words by class, a Markov chain over the classes, copies of earlier
 // words. synthetic.hpp explains what it is for and how its text reads; this is the mathematics.
 //
-// Symbols: C classes; P[c][k] probability that a word of class k follows one of class c; pi = pi P; p(w) probability of
-// the word w in its class c(w), 1/rank over its sum (Zipf); |w| its letters and its separator; q probability of a copy
-// after a new word; D the largest distance of a copy.
+//     C          classes of words
+//     P[c][k]    probability that a word of class k follows one of class c;  pi = pi P its stationary distribution
+//     p(w)       probability of the word w in its class c(w), 1/rank over its sum (Zipf)
+//     |w|        its letters and its separator
+//     q, D       probability of a copy after a new word, largest distance of a copy
 //
 //     text       = (new word, and with probability q a copy after it), for ever
 //     new word   = class k ~ P[class of the last new word], word w ~ p in class k, spelled, then its separator
-//     copy       = a capital letter that names d, uniform in 1 .. D (A is 1), then the d-th last new word again,
-//     separator too
+//     copy       = a capital letter that names d, uniform in 1 .. D (A is 1), then the d-th last new word again, its
+//                  separator too
 //
 // Copies are asides: they neither change the class that the next word follows nor count as words to be copied. So
 //

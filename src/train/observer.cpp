@@ -55,6 +55,7 @@ LayerRecord Observer::embedding() const {
     return record;
 }
 
+// Gradients went back times `weight`: divided by it they are those of the loss of the batch.
 std::vector<LayerRecord> Observer::records(double weight) const {
     std::vector<LayerRecord> result;
     for (const model::BlockMeasures& block : watch_.blocks()) {

@@ -64,6 +64,10 @@ void Optimiser::clip_learned(model::Parameters<float>& gradients) const {
     }
 }
 
+// The order matters: gradients are measured as they came; learned_clip acts before their common length is taken;
+// clipping is a factor on the way into AdamW, which saves a pass over memory; unit vectors are scaled last, so that a
+// watched update is the whole change of a weight. A gradient that is not finite leaves weights and moments as they
+// were.
 Optimiser::Result Optimiser::step(std::size_t step, model::Parameters<float>& gradients,
                                   std::vector<ParameterStep>* watched) {
     model::Parameters<float>& weights = *model_.parameters();

@@ -37,7 +37,7 @@ class Optimiser {
     Optimiser(model::Model<float>& model, const Optimisation& how, std::vector<double> rate_factors = {});
 
     struct Result {
-        double gradient_norm = 0;  // of all gradients, before clipping
+        double gradient_norm = 0;  // of all gradients, before `clip`, after learned_clip
         bool finite = true;        // false: a gradient is not finite, and nothing was changed
     };
     // Step number `step`, from 0. `watched` gets a ParameterStep for each parameter of the layout; null: not wanted.

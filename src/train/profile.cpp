@@ -20,6 +20,8 @@ double variance(const model::TapView<float>& view) {
 
 }  // namespace
 
+// Sub-layer i is the attention (even) or the feed-forward network (odd) of block i/2. One forward pass each, with all
+// omegas before it set: what it measures depends on them.
 void measure_skips(model::Model<float>& model, std::string_view name, model::Batch batch,
                    const std::vector<std::int32_t>& ids) {
     const auto& learned = model.program().learned();

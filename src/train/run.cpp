@@ -1,3 +1,4 @@
+// The loop of a run, what it writes in which order, and what is left of it in the end.
 #include "train/run.hpp"
 
 #include <fmt/format.h>
@@ -196,6 +197,8 @@ std::vector<Json> RunFolder::lines() const {
     return result;
 }
 
+// Lines after the restart point belong to steps that will be done again: they are cut off, and TensorBoard's file,
+// which is a copy of the lines, is written anew.
 void RunFolder::take_up(Trainer& trainer) {
     const std::filesystem::path file = folder_.work("restart.safetensors");
     std::error_code error;
@@ -244,6 +247,9 @@ void RunFolder::finish() {
     folder_.finish(record::provenance(plan_.settings.seed), files_);
 }
 
+// Step, line, restart point, in this order: a kill between the last two leaves a line too many, which take_up() cuts
+// off, and never one too few. A run that failed ends as one that is complete; only an interrupted one is to be taken
+// up.
 RunResult run(const RunPlan& plan, const Corpus& corpus, RunFolder* folder, const Watch& watch) {
     const Settings& s = plan.settings;
     Trainer trainer(s, plan.scheme, corpus);

@@ -1,11 +1,13 @@
 // A training run from beginning to end, with or without a folder.
 //
-//     config.toml        the settings, as flags
-//     metrics.jsonl      one line a step (record/json_lines.hpp); every few steps with the record of all layers
-//     events.out.tfevents.0.flyball    the same for TensorBoard
-//     config.json, model.safetensors, tokenizer.json    the trained model: the folder is a MODEL
-//     summary.json, figures, provenance.json
-//     work/              the last restart point while the run goes on
+//     config.toml                        the settings, as flags
+//     metrics.jsonl                      one line a step (record/json_lines.hpp), every few steps with the record of
+//                                        all layers
+//     events.out.tfevents.0.flyball      the same for TensorBoard
+//     config.json, model.safetensors,    the trained model: the folder is a MODEL
+//     tokenizer.json
+//     summary.json, provenance.json      what came out, and where it came from; figures
+//     work/                              the last restart point while the run goes on
 //
 // Killed at any moment and taken up again, a run ends with the same weights and records, to the bit, at any number of
 // threads; only the times in metrics.jsonl differ.

@@ -78,6 +78,7 @@ MeanAndError mean_and_error(std::span<const double> values) {
     return {mean_of(values), standard_error(means)};
 }
 
+// `mean` from what the generator knew of each token, `cold` by reading every window anew without the text before it.
 EntropyFloor entropy_floor(const Language& language, std::span<const Token> tokens, std::span<const double> surprise,
                            std::size_t context) {
     EntropyFloor floor;

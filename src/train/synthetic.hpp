@@ -17,13 +17,14 @@
 // depends on the context.
 //
 // Three floors are given, in nats a token (EntropyFloor):
+//
 //     rate   closed form of the entropy rate
 //     mean   -log p of the validation tokens, each given everything before it: tends to the rate with more tokens
 //     cold   the same for the best predictor of windows: for the windows 0, 1, 2, ... of the validation part, each of
-//     context + 1
-//            tokens, the mean over windows and over their last `context` tokens of -log p(token | tokens before it in
-//            the window). p is exact (cold_reader.hpp). No model whose windows start cold can be better on average;
-//            `cold` is above `mean` because the first words of a window have to be guessed without those before.
+//            context + 1 tokens, the mean over windows and over their last `context` tokens of
+//            -log p(token | tokens before it in the window). p is exact (cold_reader.hpp). No model whose windows start
+//            cold can be better on average; `cold` is above `mean` because the first words of a window have to be
+//            guessed without those before.
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// One step of training, and what is looked at to tell that a run has failed.
 #include "train/trainer.hpp"
 
 #include <fmt/format.h>
@@ -87,6 +88,10 @@ bool Trainer::is_recorded(std::size_t step) const {
     return step == 1 || step % settings_.record == 0 || step == settings_.steps;
 }
 
+// The gradient of the mean over all micro-batches, each weighted 1/accumulate, then one update. The first micro-batch
+// of a recorded step goes through a Pass that can be looked into, everything else through BatchStep. Everything random
+// is a function of the seed and the number of the step, so that nothing but `done_`, weights and moments has to be
+// restored.
 StepReport Trainer::step(const std::atomic<bool>* stop) {
     StepReport report;
     report.step = done_ + 1;
@@ -174,6 +179,8 @@ std::optional<Failure> Trainer::check_layers(const StepReport& report) const {
     return std::nullopt;
 }
 
+// Means over 8 steps against the best of them: one bad batch is no spike. In units of log(vocabulary), the loss of a
+// model that knows nothing. recent_ and best_ are part of a restart point.
 std::optional<Failure> Trainer::check_loss(const StepReport& report) {
     recent_.push_back(report.loss);
     if (recent_.size() > spike_steps) {
@@ -191,6 +198,8 @@ std::optional<Failure> Trainer::check_loss(const StepReport& report) {
     return std::nullopt;
 }
 
+// Whole batches of one shape: what is left over of the windows is not looked at. The floor is of the same windows, so
+// that which windows they are does not matter to the difference.
 Trainer::Validation Trainer::validate(std::size_t most) const {
     const std::size_t context = settings_.context;
     std::vector<std::size_t> windows = validation_windows(corpus_.validation.size(), context, most);
@@ -218,6 +227,8 @@ Trainer::Validation Trainer::validate(std::size_t most) const {
     return result;
 }
 
+// The state of a run: weights, both moments, the steps done, and what check_loss remembers. Everything else follows
+// from the settings, which the seal holds.
 void Trainer::save(const std::filesystem::path& path, const record::Seal& seal) const {
     const LineVector<float>& weights = initial_.model.parameters()->all();
     const std::vector<double> state = {static_cast<double>(done_), best_};

@@ -8,9 +8,11 @@
 // step computes the same in another order, so that runs that differ in it alone agree to rounding.)
 //
 // Divergence is a result. A run ends when
+//
 //     nan        the loss, a stream or a gradient is no longer finite
 //     exploded   the root mean square of a stream exceeds 65,504, the largest number of half precision
 //     spike      the mean loss of 8 steps is above the best such mean by `spike` * log(vocabulary)
+//
 // and the report says at which step, in which layer and in what it began.
 #pragma once
 

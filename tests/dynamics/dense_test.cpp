@@ -181,8 +181,7 @@ TEST(Until, IsFoundInsideAStepByEveryMethod) {
     }
 }
 
-// ---- the circle
-// ------------------------------------------------------------------------------------------------------------
+// ---- the circle ---------------------------------------------------------------------------------------------------
 
 TEST(CircleRuns, KeepTheirKernelInEveryStage) {
     Settings settings;
@@ -211,8 +210,7 @@ TEST(CircleRuns, SayWhenTheyFellBack) {
     EXPECT_NEAR(simulate(settings, "output-ln").samples.back().cosine, record.samples.back().cosine, 1e-12);
 }
 
-// ---- stopping and forecasts
-// ------------------------------------------------------------------------------------------------
+// ---- stopping and forecasts ---------------------------------------------------------------------------------------
 
 TEST(Stopping, DoesNotWaitForAnEvaluation) {
     for (const char* kernel : {"reference", "direct", "fused", "general", "blas", "layers"}) {

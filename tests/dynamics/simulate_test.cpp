@@ -20,8 +20,7 @@ Record simulate(const Settings& settings, const std::string& scheme) {
     return run(settings, scheme::find_scheme(scheme).program);
 }
 
-// ---- the symmetric start: gamma' = G/(s Z), typed from the paper, by classical Runge-Kutta
-// -----------------------------
+// ---- the symmetric start: gamma' = G/(s Z), typed from the paper, by classical Runge-Kutta ------------------------
 
 struct Reduced {
     double gamma = 0;
@@ -115,8 +114,7 @@ TEST(SymmetricStart, FollowsItAtTheSizeOfThePapersFigure) {
     expect_the_reduced_law(256, 5, 90, 1e-7, 1e-6);
 }
 
-// ---- changes of clock
-// ----------------------------------------------------------------------------------------------------
+// ---- changes of clock ---------------------------------------------------------------------------------------------
 
 Settings random_start() {
     Settings settings;
@@ -170,8 +168,7 @@ TEST(Clock, PreLnAndPeriLnTraceOneCurveOfCosineAndRadius) {
     }
 }
 
-// ---- laws of motion
-// ------------------------------------------------------------------------------------------------------
+// ---- laws of motion -----------------------------------------------------------------------------------------------
 
 TEST(Energy, NeverIncreasesForThePapersSixSchemes) {
     Settings settings = random_start();
@@ -224,8 +221,7 @@ TEST(Radius, GrowsLikeTWhenWeightsAreTiedAndLikeSqrtTWhenFresh) {
     EXPECT_GT(exponent(false), 0.8);
 }
 
-// ---- layers
-// ----------------------------------------------------------------------------------------------------------------
+// ---- layers -------------------------------------------------------------------------------------------------------
 
 TEST(Layers, ConvergeToTheOde) {
     Settings settings = random_start();
@@ -316,8 +312,7 @@ TEST(Switches, AreFoundToTheLastBit) {
     EXPECT_EQ(switch_times(problem_of(settings, scalar)).size(), 1U);
 }
 
-// ---- robustness
-// ------------------------------------------------------------------------------------------------------------
+// ---- robustness ---------------------------------------------------------------------------------------------------
 
 TEST(Outcomes, DivergenceIsAResult) {
     Settings settings = random_start();
@@ -384,8 +379,7 @@ TEST(Settings, WrongOnesAreRefusedWithASentence) {
     EXPECT_THROW(parse_weights("kaiming:x", settings), Error);
 }
 
-// ---- determinism and resuming
-// ------------------------------------------------------------------------------------------------
+// ---- determinism and resuming -------------------------------------------------------------------------------------
 
 TEST(Determinism, SystemsAreIndependentOfEachOther) {
     Settings settings = random_start();

@@ -1,7 +1,6 @@
 // Every scheme against the papers, typed by hand: golden/NAME.json says what s and r' are, in the paper's own symbols.
 //
-//     theta' = P_theta A / s,   r' = dr        for each stream, with A the attention at z = sum of `input` times
-//     directions
+//     theta' = P_theta A / s,   r' = dr        for each stream, A the attention at z = sum of `input` times directions
 //
 // A formula is evaluated by muParser, not by our language, in: r (the stream's radius), r_x, r_y, A = |A_j|,
 // dot = <theta_j, A_j>, t, T, L, n, d, beta. A scheme without a golden fails. layers.json and velocity.json are numbers

@@ -248,8 +248,7 @@ TEST(Printing, ReadsBackForRandomTrees) {
     EXPECT_GT(tried, 1000);
 }
 
-// ---- names
-// -----------------------------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------------------------
 
 TEST(Names, ReadBeforeAssignedAreStreams) {
     const Program program = Program::parse("o = f(x); x = norm(x + dt*o); y = y + dt*o | x + norm(y)");
