@@ -1,6 +1,8 @@
 // Included by tile_kernels_plain.cpp and tile_kernels_avx2.cpp, each inside a namespace of its own.
 
 #include "attention/lanes.inl"
+// Tiles, padding and sums below have room for vectors of AVX2 and shorter ones.
+static_assert(lane_bytes <= 32);
 //
 #include "attention/direct_rows.inl"
 //

@@ -156,10 +156,9 @@ Measurement early_order(const Context& context) {
     std::string gaps;
     for (const double value_gain : {1.0, 1.5}) {
         const double stated = std::sqrt(static_cast<double>(s.tokens) / std::exp(1)) / value_gain;
-        gap.see(random_gap(context.part(0.8, 1), value_gain),
-                context.predict("gap", stated, {static_cast<double>(s.tokens), value_gain}));
-        gaps +=
-            fmt::format("{}{:.3g} for {:.3g}", gaps.empty() ? "" : " and ", random_gap(context, value_gain), stated);
+        const double measured = random_gap(context.part(0.8, 1), value_gain);
+        gap.see(measured, context.predict("gap", stated, {static_cast<double>(s.tokens), value_gain}));
+        gaps += fmt::format("{}{:.3g} for {:.3g}", gaps.empty() ? "" : " and ", measured, stated);
     }
     Measurement result;
     result.predicted = fmt::format("the cosines of nGPT and Peri-LN at least {} times the others'", lead);

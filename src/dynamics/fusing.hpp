@@ -5,7 +5,8 @@
 // steps of length 1 for ever. From the moment a run can no longer tell two tokens apart they therefore share one
 // direction, and the group moves as its tokens would together (OwnFrame::share). Radii stay the tokens' own.
 //
-// Tokens j and k are fused after an accepted step of length h when
+// Tokens j and k are fused after an accepted step, with h the step that the integrator would take next (t itself may
+// stand still at 1e22, so that the length of the last one cannot be read from it), when
 //
 //     |theta_j - theta_k| <= tolerance             of the run: rtol, between 1e-14 and 1e-8
 //     d/dt |theta_j - theta_k| <= 0                they do not fall apart from an unstable balance
@@ -47,7 +48,7 @@ class Groups {
     const std::vector<Fusing>& history() const { return history_; }
     void set_history(std::vector<Fusing> history);
 
-    // Called after an accepted step of length h. True when groups changed. `move` evaluates OwnFrame::motion with the
+    // Called after an accepted step, with h the next one to try. True when groups changed. `move` evaluates OwnFrame::motion with the
     // leaders of now and the groups it is given, and returns the motion together with the shared one.
     struct Moved {
         OwnFrame::Motion alone;

@@ -113,6 +113,9 @@ StepReport Trainer::step(const std::atomic<bool>* stop) {
             batch_step_.dropout(dropout);
             report.loss += weight * batch_step_.run(ids, targets, gradients_, weight);
         }
+        if (!std::isfinite(report.loss)) {
+            break;  // this micro-batch gave it: find_failure looks at it, not at the last one
+        }
     }
     stoppable.reset();                  // half an update would be neither the step before nor this one
     if (!std::isfinite(report.loss)) {  // its gradient may be finite all the same
