@@ -215,15 +215,15 @@ def main():
     if ARGS.write:
         text = f"""# Performance
 
-One attention evaluation of n particles in d dimensions, A = softmax(X X') X, {ARGS.threads} threads. Made by
+The first table is about one evaluation of attention for n particles in d dimensions, A = softmax(X X') X, on {ARGS.threads} threads. It is made by
 
     cmake -S . -B build/bench -G Ninja -DFLYBALL_BENCH=ON && ninja -C build/bench flyball_bench_compare
     bench/compare.py build/bench/bench/flyball_bench_compare --threads {ARGS.threads} --rounds {ARGS.rounds} --write docs/performance.md
 
-which checks every answer before timing it and lets the contenders take turns ({', '.join(versions)}).
-The last columns say how many times longer each contender takes than Flyball in the same run: "naive" holds the n x n matrix,
-"tuned" works on chunks of rows in place, "sdpa" is torch's fused attention. The share is 4 n^2 d operations over the multiply-add
-peak measured in the same run; scores are symmetric and computed once, so it can exceed 100 %.
+which checks every answer before it is timed, and runs the programs in turns ({', '.join(versions)}).
+The last columns say how many times as long each of them takes as Flyball in the same run: "naive" stores the whole n x n matrix,
+"tuned" works on some rows at a time, "sdpa" is torch's fused attention. The peak is the largest number of multiplications and additions per second that the processor can do, measured in
+the same run. The share of peak counts 4 n^2 d operations; because scores are symmetric, Flyball computes each of them once for two tokens, so that the share can exceed 100 %.
 
 """ + "\n".join(lines) + "\n"
         page = pathlib.Path(ARGS.write)

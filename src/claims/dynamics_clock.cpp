@@ -256,8 +256,9 @@ std::vector<Claim> dynamics_clock_claims() {
             entry.title, which.law);
         claim.source = "finding";
         claim.note =
-            "token j sees itself with the weight 1/j, so it comes to the others at the rate (1 - 1/j)/s; token 2 is "
-            "the slowest";
+            "near consensus token j gives the weight 1/j to each of the j tokens that it sees, itself among them; so "
+            "it "
+            "approaches the others at the rate (1 - 1/j)/s, which is smallest, 1/(2 s), for token 2";
         claim.experiment = [which](const Context& context) { return causal(which, context); };
         claims.push_back(std::move(claim));
     }
@@ -270,9 +271,9 @@ std::vector<Claim> dynamics_clock_claims() {
     claims.push_back({"dynamics-ln-scaling-output", "LN-Scaling with the factor moved to the output ends as C/t^2 too.",
                       "finding", Verdict::holds, "",
                       [](const Context& context) { return ln_scaling("ln-scaling-output", context); }});
-    claims.push_back({"dynamics-clock-sqrt-scaling", "sqrt-scaling is Post-LN read at the time 2 (sqrt(t+1) - 1).",
-                      "finding", Verdict::holds, "so it needs the square of the depth for what Post-LN does",
-                      sqrt_clock});
+    claims.push_back({"dynamics-clock-sqrt-scaling",
+                      "At time t sqrt-scaling is where Post-LN is at the time 2 (sqrt(t+1) - 1).", "finding",
+                      Verdict::holds, "so where Post-LN needs a depth L it needs about L^2/4", sqrt_clock});
     claims.push_back({"dynamics-clock-ngpt",
                       "nGPT with step sizes alpha is nGPT with alpha = 1 read at the integral of alpha.", "finding",
                       Verdict::holds, "", ngpt_clock});

@@ -196,8 +196,9 @@ Measurement no_temperature(const Context& context) {
 std::vector<Claim> dynamics_findings_claims() {
     return {
         {"dynamics-pre-peri-curve",
-         "Pre-LN and Peri-LN trace the same curve of cosine over length; only their clocks differ.", "finding",
-         Verdict::holds, "", same_curve},
+         "Drawn as cosine over length, Pre-LN and Peri-LN follow the same curve; they only follow it at different "
+         "speeds.",
+         "finding", Verdict::holds, "", same_curve},
         {"dynamics-pre-peri-constant",
          "Pre-LN and Peri-LN share the constant of their terminal law C/t^3: C = 2 K r0^2 with K(n, beta) an integral.",
          "finding", Verdict::holds, "", shared_constant},

@@ -183,9 +183,9 @@ Measurement ffn_exponent(const Context& context) {
 std::vector<Claim> dynamics_sublayers_claims() {
     return {
         {"dynamics-heads",
-         "Heads of different temperature average their initial speeds, so the hottest head sets the pace, and leave "
-         "the terminal law "
-         "as it is.",
+         "With heads of different temperature the initial speed is the mean of the speeds that each head would give, "
+         "so "
+         "that the head with the smallest beta dominates it; the terminal law stays as it is.",
          "finding", Verdict::holds, "", heads},
         {"dynamics-ffn-direction",
          "With an FFN tokens still come together under Post-LN and nGPT, but go on moving together: their speed no "

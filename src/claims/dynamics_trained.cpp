@@ -381,10 +381,10 @@ std::vector<Claim> dynamics_trained_claims() {
             "the other "
             "four more slowly.",
             Verdict::holds_corrected,
-            "nGPT does. Post-LN's clock runs with the length of the branch, Peri-LN's does not: after four "
-            "passes through a model Post-LN is ahead of Peri-LN under weights that turn it by more than 0.2 a "
-            "block at the start, those of models that norm the stream everywhere; under weights that turn it "
-            "by less than 0.035, those of Pre-LN and Peri-LN models, it has hardly begun",
+            "nGPT does. How fast Post-LN moves depends on the length of the branch, which Peri-LN norms. After four "
+            "passes through a model Post-LN is ahead of Peri-LN under weights whose blocks turn its tokens by more "
+            "than 0.2 each at the start (those of models that norm the stream in every block); under weights whose "
+            "blocks turn them by less than 0.035 (those of Pre-LN and Peri-LN models) its tokens have hardly moved",
             trained_late, 20),
         trained_claim("dynamics-trained-growth",
                       "Through the blocks of the shipped models the stream of Pre-LN and Peri-LN grows like t, or like "

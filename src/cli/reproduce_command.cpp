@@ -24,8 +24,8 @@ namespace {
 // Of docs/claims.md.
 constexpr const char* page_head = R"(# Claims
 
-What papers claim and can be run, each claim with one experiment, and what we found beyond them. This page is
-`./flyball reproduce --markdown`; the numbers are in what a run writes:
+The claims of three papers that a program can test, with one experiment for each, and claims of our own. This page is written by
+`./flyball reproduce --markdown`; a run prints the numbers:
 
 ```console no-run
 $ ./flyball reproduce --quick                          # about two minutes
@@ -35,12 +35,14 @@ $ ./flyball reproduce --only dynamics-table-peri-ln    # everything about one cl
 
 A prediction is a formula typed from the paper, the measurement shares no code with it, and the verdict comes from
 comparing the two: `holds`, `holds-corrected` (not as stated, but as the remark says), `fails`, or `undecided` where
-training runs of different seeds differ by more than what was to be seen. A claim that is `not-tested` has no experiment, and the remark says why. A run may also say `skipped`: the experiment needs a checkpoint
+training runs with different seeds differ by more than the effect that was looked for. A claim that is `not-tested` has no
+experiment, and the remark says why. A run may also say `skipped`: the experiment needs a checkpoint
 or a file that is not on this machine, and the note says which and how to get it. The program exits with 1 when a claim
 was run and its verdict is not the one recorded here.
 
-Tolerances are such that the nearest wrong statement would not pass: for every claim a test puts one in the place of the
-prediction (2 % off, the next exponent, n for n - 1, a bound without its slope) and sees the verdict flip.
+Tolerances are chosen so that a statement which is nearly the same but wrong would fail: for every claim a test replaces the
+prediction by such a statement (2 % off, the next exponent, n in place of n - 1, a bound without its slope) and checks that the
+verdict changes.
 )";
 
 struct ReproduceFlags {

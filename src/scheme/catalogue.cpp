@@ -102,7 +102,7 @@ const std::vector<CatalogueEntry>& catalogue() {
          .title = "sqrt-scaling",
          .equation = "norm(x + dt*f(x)/sqrt(t+1))",
          .reference = "Karagodin et al. 2025, arXiv:2510.22026",
-         .remark = "Post-LN read at a slower clock; called LN-Scaling in the paper's first version",
+         .remark = "Post-LN whose branches shrink with depth; called LN-Scaling in the first version of the paper",
          .recipe = {.initialisation = post_ln_start()},
          .colour = "#97bbf5"},
         {.name = "ln-scaling",
@@ -116,7 +116,8 @@ const std::vector<CatalogueEntry>& catalogue() {
          .title = "LN-Scaling, output form",
          .equation = "x + dt*f(norm(x))/sqrt(t+1) | norm(x)",
          .reference = "Sun et al. 2025, arXiv:2502.05795, with the factor moved to the output",
-         .remark = "equals ln-scaling for a sub-layer that is homogeneous of degree one, which attention is not",
+         .remark =
+             "would be ln-scaling if half the input of a sub-layer gave half its output, which is not so for attention",
          .recipe = {.initialisation = {.note = "without the 1/sqrt(2*L) of Pre-LN"}},
          .colour = "#9c6b4e",
          .dash = "6 2"},
@@ -212,8 +213,8 @@ const std::vector<CatalogueEntry>& catalogue() {
          .title = "SpanNorm",
          .equation = "attn: norm(b + dt*f(t > 0 ? x : norm(x))); ffn: norm(b + dt*f(x))",
          .reference = "SpanNorm 2026, arXiv:2601.22580",
-         .remark = "Post-LN whose skips both start at the block's input, so the limit dt -> 0 forgets attention beside "
-                   "an FFN",
+         .remark = "Post-LN in which both residual connections start at the block's input; beside an FFN, attention "
+                   "has no effect in the limit dt -> 0",
          .recipe = {.initialisation = post_ln_start("the paper's scaling factors are not known")},
          .colour = "#3ca951",
          .dash = "6 2"},
@@ -238,7 +239,8 @@ const std::vector<CatalogueEntry>& catalogue() {
          .equation = "h = x + dt*attn(norm(x)); h = h + dt*ffn(norm(h)); x = h - dt*g/(1+exp(-g))*detach(h) | norm(x) "
                      "where ~g = 0",
          .reference = "Chen et al. 2025, arXiv:2506.22049",
-         .remark = "shrinks the stream after every block by a learned gate whose gradient skips the stream",
+         .remark =
+             "shrinks the stream after every block by a learned factor, through which no gradient flows to the stream",
          .recipe = {.initialisation = {.embedding = Draw{.deviation = "sqrt(2/5)"}},
                     .training = {.learned_clip = 0.01, .learned_clip_from = 1e9}},
          .parameters = {{"g", "gate; the stream shrinks by SiLU(g)"}},
@@ -248,7 +250,7 @@ const std::vector<CatalogueEntry>& catalogue() {
          .title = "Dynamic Tanh",
          .equation = "x + dt*f(gain*tanh(alpha*x)) | gain*tanh(alpha*x) where ~alpha = 0.5, ~gain[d] = 1",
          .reference = "Zhu et al. 2025, arXiv:2503.10622",
-         .remark = "Pre-LN placement with a bounded curve for a norm; also a norm that a model can bind",
+         .remark = "Pre-LN with a bounded curve, tanh, in place of the norm; a model can also use it as its norm",
          .recipe = {.initialisation = {.prescribed = false,
                                        .gains = {{{Matrix::embedding}, "sqrt(d)"}},
                                        .note = "alpha = 0.5, in Llama 0.05 to 0.8 by size and place"}},
