@@ -38,6 +38,9 @@ Environment environment_of(const RunFile& run, const Hypothesis& hypothesis, std
 Code block_code(const RunFile& run, const Hypothesis& hypothesis, const Environment& env) {
     Code code = lower_block(hypothesis.program, sub_layers_of(run), hypothesis.program.decide(env));
     alter_code(hypothesis, code);
+    if (hypothesis.branches != scheme::BranchFactors{}) {
+        scale_branches(hypothesis.branches, code);
+    }
     return code;
 }
 
@@ -81,8 +84,9 @@ std::vector<int> norms_in_order(const Code& code, const Hypothesis& hypothesis) 
 GainChoice choose_in_order(const Code& code, const Hypothesis& hypothesis, std::size_t saved) {
     GainChoice choice(code.norm_count, -1);
     const std::vector<int> order = norms_in_order(code, hypothesis);
-    for (std::size_t k = 0; k < order.size() && k < saved && hypothesis.gains != GainOrder::free; ++k) {
-        choice[scheme::index(order[k])] = static_cast<int>(k);
+    const bool again = hypothesis.gains == GainOrder::shared && saved > 0;
+    for (std::size_t k = 0; k < order.size() && (k < saved || again) && hypothesis.gains != GainOrder::free; ++k) {
+        choice[scheme::index(order[k])] = static_cast<int>(again ? k % saved : k);
     }
     return choice;
 }
@@ -125,6 +129,13 @@ StreamState start_of(const RunFile& run, const Hypothesis& hypothesis) {
     state.embedding = estimate_of(run.embed, true);
     state.streams.assign(hypothesis.program.stream_count(), state.embedding);
     return state;
+}
+
+std::vector<double> less(std::vector<double> from, const std::vector<double>& what) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        from[i] -= what[i];
+    }
+    return from;
 }
 
 // One block of one step, with everything that does not change while gains are tried.
@@ -197,22 +208,45 @@ class StepReader {
             result.ffn_in = walk(numbers, nullptr, ffn).ffn_in;
         }
         numbers.roundoff = 0;
-        const BlockResult nothing_added = walk(numbers, nullptr, nullptr);
+        const BlockResult nothing = walk(numbers, nullptr, nullptr);
+        const BlockResult attention_alone = ffn == nullptr ? BlockResult{} : walk(numbers, &attention_out_, nullptr);
+        numbers.round_to = roundoff_;
+        BlockResult rounded = walk(numbers, &attention_out_, ffn);
+        if (hypothesis_.alteration == Alteration::parallel) {
+            rounded.ffn_in = walk(numbers, nullptr, ffn).ffn_in;
+        }
         BlockReading reading;
-        const auto compare = [&](Place place, Estimate& computed, const SavedRows& saved,
-                                 const std::vector<double>* base) {
-            if (!computed.empty()) {
-                if (hypothesis_.gains == GainOrder::free && place != Place::resid) {
-                    fit_gains(computed, saved, run_.dim);
-                }
-                reading.places[static_cast<std::size_t>(place)] =
-                    compare_rows(computed, saved, base, roundoff_, run_.dim);
+        const auto compare = [&](Place place, Estimate& computed, const SavedRows& saved, PlaceParts parts,
+                                 Estimate& in_the_type) {
+            if (computed.empty()) {
+                return;
             }
+            if (hypothesis_.gains == GainOrder::free && place != Place::resid) {
+                fit_gains(computed, saved, run_.dim);
+            } else {
+                parts.rounded = std::move(in_the_type.value);
+            }
+            reading.places[static_cast<std::size_t>(place)] = compare_rows(computed, saved, parts, roundoff_, run_.dim);
         };
-        compare(Place::attention_in, result.attention_in, *attention_in_, nullptr);
-        compare(Place::ffn_in, result.ffn_in, *ffn_in_, nullptr);
-        compare(Place::resid, result.streams[0], block_.resid, &nothing_added.streams[0].value);
+        compare(Place::attention_in, result.attention_in, *attention_in_, {}, rounded.attention_in);
+        PlaceParts of_ffn;
+        if (!result.ffn_in.empty() && hypothesis_.gains != GainOrder::free) {
+            of_ffn.branches = {less(result.ffn_in.value, nothing.ffn_in.value)};
+        }
+        compare(Place::ffn_in, result.ffn_in, *ffn_in_, of_ffn, rounded.ffn_in);
+        PlaceParts of_stream;
+        of_stream.base = &nothing.streams[0].value;
+        if (ffn != nullptr) {
+            const std::vector<double>& first = attention_alone.streams[0].value;
+            of_stream.branches = {less(first, *of_stream.base), less(result.streams[0].value, first)};
+        }
+        compare(Place::resid, result.streams[0], block_.resid, of_stream, rounded.streams[0]);
         streams_ = std::move(result.streams);
+        for (const Instruction& instruction : code_.instructions) {
+            if (instruction.norm >= 0) {
+                reading.gains.push_back(choice[scheme::index(instruction.norm)]);
+            }
+        }
         return reading;
     }
 
@@ -247,13 +281,17 @@ void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState&
     }
     const double roundoff = std::max({last.computed, run.readout.computed, run.compute});
     const GainChoice choice = choose_in_order(code, hypothesis, run.readout_norms.size());
-    const BlockNumbers numbers{env, learned_of(hypothesis, code, env, run.readout_learned),
-                               maps_of(run, hypothesis, choice, run.readout_norms), roundoff};
+    BlockNumbers numbers{env, learned_of(hypothesis, code, env, run.readout_learned),
+                         maps_of(run, hypothesis, choice, run.readout_norms), roundoff};
     BlockGiven given;
     given.streams = state.pointers();
     given.embedding = &state.embedding;
     Estimate out = std::move(walk_block(code, numbers, given, run.rows, run.dim).streams[0]);
-    reading.readout = compare_rows(out, run.readout, nullptr, roundoff, run.dim);
+    numbers.roundoff = 0;
+    numbers.round_to = roundoff;
+    PlaceParts parts;
+    parts.rounded = std::move(walk_block(code, numbers, given, run.rows, run.dim).streams[0].value);
+    reading.readout = compare_rows(out, run.readout, parts, roundoff, run.dim);
     const bool block_gains =
         std::any_of(run.blocks.begin(), run.blocks.end(), [](const SavedBlock& block) { return !block.norms.empty(); });
     if (reading.readout.conforms() || !run.readout_norms.empty() || !block_gains || !ends_with_norm(code) ||
@@ -261,7 +299,7 @@ void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState&
         return;
     }
     fit_gains(out, run.readout, run.dim);
-    const PlaceReading fitted = compare_rows(out, run.readout, nullptr, roundoff, run.dim);
+    const PlaceReading fitted = compare_rows(out, run.readout, {}, roundoff, run.dim);
     if (fitted.conforms()) {
         reading.readout = fitted;
         reading.readout_gains_fitted = true;
