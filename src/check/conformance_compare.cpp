@@ -11,12 +11,31 @@ namespace {
 // Standard errors of a factor that rounding may make of it. The estimates are two to five times what rounding does to
 // single numbers, so that these four are ten and more of the real ones.
 constexpr double factor_deviations = 4;
-// Roundings that all numbers of a place share, in units of u: of a factor that is itself stored, and of what it came from.
+// Roundings that all numbers of a place share, in units of u: of a factor that is itself stored, and of what it came
+// from.
 constexpr double shared_roundings = 3;
+constexpr double output_share = 0.5;      // squares of roundings are a third of those of the largest
 constexpr double arithmetic_share = 0.5;  // how far the repeated arithmetic may be from that of the run
 
 double share_of(double part, double whole) {
     return whole > 0 ? part / whole : 0;
+}
+
+// What errors are shares of: what is added to the base, or all of it, by the equation or in the run.
+double squares_to_count_against(const std::vector<double>& value, const std::vector<double>& saved,
+                                const std::vector<double>* base) {
+    double of_saved = 0;
+    double of_value = 0;
+    double of_added = 0;
+    double of_added_saved = 0;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        const double start = base == nullptr ? 0 : (*base)[i];
+        of_saved += saved[i] * saved[i];
+        of_value += value[i] * value[i];
+        of_added += (value[i] - start) * (value[i] - start);
+        of_added_saved += (saved[i] - start) * (saved[i] - start);
+    }
+    return of_added + of_added_saved == 0 ? std::max(of_saved, of_value) : std::max(of_added, of_added_saved);
 }
 
 class Comparison {
@@ -50,7 +69,7 @@ class Comparison {
     PlaceReading read() const {
         PlaceReading reading;
         reading.checked = true;
-        const double scale = std::sqrt(squares_to_count_against());
+        const double scale = std::sqrt(squares_to_count_against(value_, saved_, parts_.base));
         if (scale == 0) {
             return reading;  // zero on both sides
         }
@@ -67,7 +86,8 @@ class Comparison {
             reading.branches.push_back(1 + project(branch, 0).multiple);
         }
         reading.wrong_rows = now.wrong_rows;
-        reading.tolerance = now.share > 0 ? reading.error / now.share : rounding_factor * std::sqrt(sum(estimate_)) / scale;
+        reading.tolerance =
+            now.share > 0 ? reading.error / now.share : rounding_factor * std::sqrt(sum(estimate_)) / scale;
         return reading;
     }
 
@@ -86,22 +106,6 @@ class Comparison {
 
     static double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-    double squares_to_count_against() const {
-        double of_saved = 0;
-        double of_value = 0;
-        double of_added = 0;
-        double of_added_saved = 0;
-        for (std::size_t i = 0; i < size_; ++i) {
-            const double start = value_[i] - added_[i];
-            of_saved += saved_[i] * saved_[i];
-            of_value += value_[i] * value_[i];
-            of_added += added_[i] * added_[i];
-            of_added_saved += (saved_[i] - start) * (saved_[i] - start);
-        }
-        return parts_.base == nullptr || of_added + of_added_saved == 0 ? std::max(of_saved, of_value)
-                                                                        : std::max(of_added, of_added_saved);
-    }
-
     double difference(std::size_t i, double multiple) const { return saved_[i] - value_[i] - multiple * added_[i]; }
 
     // Both questions of a difference from which a multiple of what is added was taken.
@@ -116,9 +120,9 @@ class Comparison {
             }
             result.misfit += row_sum;
             const double row_size = std::sqrt(row_sum / static_cast<double>(dim_));
-            result.share = row_size / rounding_factor > result.share || std::isnan(row_size)
-                               ? row_size / rounding_factor
-                               : result.share;
+            if (!(row_size / rounding_factor <= result.share)) {  // also where it is no number
+                result.share = row_size / rounding_factor;
+            }
             result.wrong_rows += row_size > rounding_factor ? 1 : 0;
         }
         result.share = std::max(result.share, project(added_, multiple).share);
@@ -133,10 +137,12 @@ class Comparison {
     // channel (a gain) or a row (the scale of a norm) has in common; and what the type makes of a small V in a large
     // stream: a V of less than half the distance of neighbouring numbers is lost altogether, and all of it is D then.
     // `rounded` shows that part, where the run's arithmetic is that of the equation; otherwise errors are independent.
+    // And V itself is known from rounded outputs, whose errors are in D with the opposite sign (`of_outputs`).
     Along project(const std::vector<double>& direction, double multiple) const {
         double squares = 0;
         double along = 0;
         double lost = 0;
+        double doubted = 0;
         double together = 0;
         double rows = 0;
         std::vector<double> channels(dim_, 0);
@@ -150,6 +156,7 @@ class Comparison {
                 squares += direction[i] * weighted;
                 along += difference(i, multiple) * weighted;
                 lost += parts_.rounded.empty() ? 0 : (parts_.rounded[i] - value_[i]) * weighted;
+                doubted += parts_.of_outputs.empty() ? 0 : parts_.of_outputs[i] * parts_.of_outputs[i] / estimate_[i];
                 of_row += value_[i] * weighted;
                 channels[i - row] += value_[i] * weighted;
             }
@@ -165,8 +172,10 @@ class Comparison {
         }
         Along result;
         result.multiple = along / squares;
-        result.allowed = factor_deviations / std::sqrt(squares) + arithmetic_share * std::fabs(lost) / squares +
-                         roundoff_ * (shared_roundings + (std::fabs(together) + std::sqrt(rows + by_channel)) / squares);
+        result.allowed =
+            factor_deviations / std::sqrt(squares) +
+            (arithmetic_share * std::fabs(lost) + output_share * doubted) / squares +
+            roundoff_ * (shared_roundings + (std::fabs(together) + std::sqrt(rows + by_channel)) / squares);
         result.share = share_of(std::min(std::fabs(along), std::fabs(along - lost)) / squares, result.allowed);
         return result;
     }
@@ -186,6 +195,15 @@ class Comparison {
 PlaceReading compare_rows(const Estimate& computed, const SavedRows& saved, const PlaceParts& parts, double roundoff,
                           std::size_t dim) {
     return Comparison(computed, saved, parts, roundoff, dim).read();
+}
+
+double error_of_rows(const std::vector<double>& computed, const SavedRows& saved, const std::vector<double>* base) {
+    double squares = 0;
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+        squares += (saved.values[i] - computed[i]) * (saved.values[i] - computed[i]);
+    }
+    const double against = squares_to_count_against(computed, saved.values, base);
+    return against == 0 ? 0 : std::sqrt(squares / against);
 }
 
 void fit_gains(Estimate& computed, const SavedRows& saved, std::size_t dim) {

@@ -13,7 +13,12 @@ struct PlaceParts {
     std::vector<std::vector<double>> branches = {};
     // What the equation gives in the run's own arithmetic, every step rounded; empty: not known.
     std::vector<double> rounded = {};
+    // What the rounding of the saved outputs of sub-layers makes of the place; empty: nothing.
+    std::vector<double> of_outputs = {};
 };
+
+// The error alone, PlaceReading::error: for searches.
+double error_of_rows(const std::vector<double>& computed, const SavedRows& saved, const std::vector<double>* base);
 
 // `roundoff`: of the arithmetic.
 PlaceReading compare_rows(const Estimate& computed, const SavedRows& saved, const PlaceParts& parts, double roundoff,

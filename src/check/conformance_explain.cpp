@@ -141,11 +141,12 @@ class Explainer {
                 parts.push_back(fmt::format("norm {} has those of norm {}", k, used[k]));
             }
         }
-        attempt(other, "gains-of-another-norm",
-                fmt::format("Norms have other gains than the file gives them, counted from 0 in the order in which they "
-                            "are evaluated: {} (block 0).",
-                            fmt::join(parts, ", ")),
-                {{"gains", used}});
+        attempt(
+            other, "gains-of-another-norm",
+            fmt::format("Norms have other gains than the file gives them, counted from 0 in the order in which they "
+                        "are evaluated: {} (block 0).",
+                        fmt::join(parts, ", ")),
+            {{"gains", used}});
     }
 
     void norms() {
@@ -163,6 +164,9 @@ class Explainer {
             other.gains = GainOrder::fitted;
             other.alteration = Alteration::without_one_norm;
             other.norm = k;
+            if (!alters_a_block(run_, other)) {
+                continue;  // a norm of the readout
+            }
             attempt(other, "norm-missing",
                     fmt::format("{}, the outermost one there, is missing from the run in {}.", norm_text(k % in_text),
                                 k < in_text ? "attention" : "the feed-forward"),
@@ -196,7 +200,9 @@ class Explainer {
             Hypothesis other = plain_;
             other.alteration = alteration;
             other.gains = GainOrder::fitted;  // one norm may serve both sub-layers
-            attempt(other, id, message);
+            if (alters_a_block(run_, other)) {
+                attempt(other, id, message);
+            }
         };
         altered(Alteration::skip_after_norm, "skip-after-norm",
                 "The residual connection takes the stream after the norm, where the equation takes it before.");
@@ -254,11 +260,12 @@ class Explainer {
                 return std::accumulate(factors.begin(), factors.end(), 0.0) / static_cast<double>(factors.size());
             };
             other.branches = {mean(branches_->attention), mean(branches_->ffn)};
-            attempt(other, "branches-scaled",
-                    fmt::format("What attention adds is multiplied by {:.4g} in the run, and what the feed-forward adds "
-                                "by {:.4g}.",
-                                other.branches.attention, other.branches.feed_forward),
-                    {{"attention", other.branches.attention}, {"ffn", other.branches.feed_forward}})
+            attempt(
+                other, "branches-scaled",
+                fmt::format("What attention adds is multiplied by {:.4g} in the run, and what the feed-forward adds "
+                            "by {:.4g}.",
+                            other.branches.attention, other.branches.feed_forward),
+                {{"attention", other.branches.attention}, {"ffn", other.branches.feed_forward}})
                 .contrived = true;
             return;
         }
@@ -270,12 +277,15 @@ class Explainer {
         if (branches_->shape != BranchShape::both) {
             const char* const one = ffn ? "the feed-forward" : "attention";
             const char* const rest = ffn ? "attention" : "the feed-forward";
-            message = fmt::format(
-                "What {} adds is multiplied by {:.4g} in the run; what {} adds is as the equation says.", one,
-                factor.value, rest);
+            message =
+                fmt::format("What {} adds is multiplied by {:.4g} in the run; what {} adds is as the equation says.",
+                            one, factor.value, rest);
         }
         attempt(other, branches_->shape == BranchShape::both ? "branches-scaled" : "one-branch-scaled", message,
-                {{"factor", factor.value}, {"of", ffn ? "ffn" : branches_->shape == BranchShape::both ? "both" : "attn"}})
+                {{"factor", factor.value},
+                 {"of", ffn                                     ? "ffn"
+                        : branches_->shape == BranchShape::both ? "both"
+                                                                : "attn"}})
             .contrived = !factor.simple;
     }
 

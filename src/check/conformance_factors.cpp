@@ -174,8 +174,8 @@ std::optional<BranchFinding> branch_factors(const RunFile& run, const Hypothesis
         known = std::max(known, reading.blocks[block].at(Place::resid).factor_error);
     }
     const auto add = [&](const char* id, const char* what, const std::vector<double>& factors, scheme::SubLayer of) {
-        best->findings.push_back(factors_finding(id, what, factors, blocks, known,
-                                                 written_text(run, hypothesis, of, true, blocks.back())));
+        best->findings.push_back(
+            factors_finding(id, what, factors, blocks, known, written_text(run, hypothesis, of, true, blocks.back())));
     };
     if (best->shape == BranchShape::both) {
         add("factor-of-resid", run.has_ffn ? "What the sub-layers add is" : "What attention adds is", best->attention,

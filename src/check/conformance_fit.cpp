@@ -130,30 +130,32 @@ std::optional<Program> with_number(const Program& program, const WrittenNumber& 
 }
 
 FittedNumber fit_dt(const RunFile& run, const Hypothesis& hypothesis) {
-    const auto reading_at = [&](double value) {
-        Hypothesis other = hypothesis;
+    Hypothesis other = hypothesis;
+    const auto reading_at = [&](double value, bool rough = false) {
         other.dt = value;
+        other.rough = rough;
         return read_as(run, other);
     };
     return simplest(fit_number({1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10},
-                               [&](double value) { return reading_at(value).error; }),
-                    reading_at);
+                               [&](double value) { return reading_at(value, true).error; }),
+                    [&](double value) { return reading_at(value); });
 }
 
 FittedNumber fit_written(const RunFile& run, const Hypothesis& hypothesis, const WrittenNumber& number) {
-    const auto reading_at = [&](double value) {
+    const auto reading_at = [&](double value, bool rough = false) {
         Reading reading;
         reading.error = HUGE_VAL;
         if (const std::optional<Program> changed = with_number(hypothesis.program, number, value)) {
             Hypothesis other = hypothesis;
             other.program = *changed;
+            other.rough = rough;
             reading = read_as(run, other);
         }
         return reading;
     };
-    return simplest(
-        fit_number(trials_around(number.value, run.layers()), [&](double value) { return reading_at(value).error; }),
-        reading_at);
+    return simplest(fit_number(trials_around(number.value, run.layers()),
+                               [&](double value) { return reading_at(value, true).error; }),
+                    [&](double value) { return reading_at(value); });
 }
 
 std::optional<std::vector<std::size_t>> order_that_fits(const RunFile& run, const Hypothesis& hypothesis) {

@@ -36,12 +36,12 @@ const char* title(Place place) noexcept;  // "the input of attention"
 struct PlaceReading {
     bool checked = false;
     double error = 0;
-    double tolerance = 0;  // what rounding explains; error <= tolerance: conforms
-    double factor = 1;     // saved = factor * equation fits best
-    double factor_error = 0;       // what rounding can make of the factor
-    bool factor_explains = false;  // with that factor the place conforms
-    double rest = 0;               // the error that stays with that factor
-    double misfit = 0;             // sum of squares of differences over what rounding may do
+    double tolerance = 0;               // what rounding explains; error <= tolerance: conforms
+    double factor = 1;                  // saved = factor * equation fits best
+    double factor_error = 0;            // what rounding can make of the factor
+    bool factor_explains = false;       // with that factor the place conforms
+    double rest = 0;                    // the error that stays with that factor
+    double misfit = 0;                  // sum of squares of differences over what rounding may do
     std::vector<double> branches = {};  // at the new stream: 1 + the multiple of each sub-layer's part that is missing
     std::size_t wrong_rows = 0;
     bool conforms() const { return !checked || error <= tolerance; }
@@ -90,6 +90,7 @@ struct Hypothesis {
     Alteration alteration = Alteration::none;
     int norm = -1;  // without_norm: its index in the text; without_one_norm: its instance in the block
     scheme::BranchFactors branches = {};  // on what the sub-layers add
+    bool rough = false;  // errors alone are asked for, whether they are of rounding is not: for searches
 };
 
 struct Reading {
@@ -107,6 +108,9 @@ BlockReading read_step(const RunFile& run, const Hypothesis& hypothesis, std::si
 
 // How many norms the block at this step evaluates.
 std::size_t norms_at(const RunFile& run, const Hypothesis& hypothesis, std::size_t step);
+
+// Whether the alteration changes any block: otherwise it explains nothing.
+bool alters_a_block(const RunFile& run, const Hypothesis& hypothesis);
 
 // The first sub-layer that the equation calls twice in a block: a run has one input and one output of each.
 std::optional<scheme::SubLayer> called_twice(const RunFile& run, const scheme::Program& program);
