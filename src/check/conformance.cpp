@@ -38,6 +38,7 @@ class Judgement {
         }
         result_.reading = read_as(run_, plain_);
         other_order_of_gains();
+        gains_that_serve_twice();
         result_.conforms = result_.reading.conforms;
         notes();
         if (!result_.conforms) {
@@ -86,6 +87,28 @@ class Judgement {
             "order of evaluation, the inner one first, the run would differ.");
     }
 
+    // A norm that both sub-layers use is saved once.
+    void gains_that_serve_twice() {
+        const std::size_t in_file = run_.blocks[0].norms.size();
+        const std::size_t in_text = norms_at(run_, plain_, 0);
+        if (result_.reading.conforms || in_file == 0 || in_file >= in_text || in_text % in_file != 0) {
+            return;
+        }
+        Hypothesis shared = plain_;
+        shared.gains = GainOrder::shared;
+        Reading reading = read_as(run_, shared);
+        if (!reading.conforms && reading.error >= result_.reading.error) {
+            return;
+        }
+        plain_ = shared;
+        result_.reading = std::move(reading);
+        add("gains-shared", Weight::note,
+            fmt::format("A block has gains for {} of the {} norms that the equation evaluates in it; they were used "
+                        "again for the others, as of a norm that serves both sub-layers.",
+                        in_file, in_text),
+            {{"in_file", in_file}, {"in_equation", in_text}});
+    }
+
     void notes() {
         if (run_.rows < run_.file_rows) {
             add("some-rows", Weight::note,
@@ -110,7 +133,7 @@ class Judgement {
     void missing_gains() {
         const std::size_t in_file = run_.blocks[0].norms.size();
         const std::size_t in_text = norms_at(run_, plain_, 0);
-        if (in_file != in_text && in_file > 0) {
+        if (in_file != in_text && in_file > 0 && plain_.gains != GainOrder::shared) {
             add("gains", Weight::note,
                 fmt::format("Block 0 has gains for {} norms, and the equation evaluates {} there: {}.", in_file,
                             in_text,
@@ -167,17 +190,34 @@ class Judgement {
         }
     }
 
+    // A small factor may take more rows to see than trials have: then they get more.
+    Reading reading_of_few() {
+        Reading few = read_as(few_, plain_);
+        while (few.conforms && few_.rows < run_.rows) {
+            few_ = fewer_rows(run_, 4 * few_.rows);
+            few = read_as(few_, plain_);
+        }
+        return few;
+    }
+
     void differences() {
         const Reading& reading = result_.reading;
-        const Reading few = read_as(few_, plain_);
+        const Reading few = reading_of_few();
         for (const Place place : {Place::attention_in, Place::ffn_in, Place::resid}) {
             const std::vector<std::size_t> wrong = wrong_blocks(place);
             if (wrong.empty()) {
                 continue;
             }
             difference(place, wrong);
-            if (auto factor = factor_finding(few_, plain_, few, place, wrong)) {
-                result_.findings.push_back(std::move(*factor));
+            if (place != Place::resid) {
+                if (auto factor = input_factor(few_, plain_, few, place, wrong)) {
+                    result_.findings.push_back(std::move(*factor));
+                }
+            }
+        }
+        if ((branches_ = branch_factors(few_, plain_, few, wrong_blocks(Place::resid)))) {
+            for (const ConformanceFinding& one : branches_->findings) {
+                result_.findings.push_back(one);
             }
         }
         if (!reading.readout.conforms()) {
@@ -221,7 +261,7 @@ class Judgement {
 
     void explanations() {
         const Reading reading = read_as(few_, plain_);
-        explanations_ = explain(few_, scheme_.program, plain_.gains, reading);
+        explanations_ = explain(few_, scheme_.program, plain_.gains, reading, branches_);
         for (const Explanation& one : explanations_) {
             add(one.id, Weight::explanation, one.message, one.evidence);
         }
@@ -243,6 +283,7 @@ class Judgement {
     const RunFile& run_;
     RunFile few_;
     Hypothesis plain_;
+    std::optional<BranchFinding> branches_;
     std::vector<Explanation> explanations_;
     Conformance result_;
 };

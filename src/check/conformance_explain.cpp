@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "check/conformance_fit.hpp"
 #include "core/number.hpp"
@@ -20,16 +21,20 @@ constexpr double close_enough = 0.5;  // what an explanation that does not expla
 
 class Explainer {
   public:
-    Explainer(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading)
-        : run_(run), plain_(program, run), reading_(reading) {
+    Explainer(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading,
+              const std::optional<BranchFinding>& branches)
+        : run_(run), plain_(program, run), reading_(reading), branches_(branches) {
         plain_.gains = gains;
     }
 
     std::vector<Explanation> all() {
         orders();
         clock();
-        norms();
-        wiring();
+        gains_of_others();
+        if (!found_.back().conforms) {  // what follows assigns gains as they fit, and more
+            norms();
+            wiring();
+        }
         arithmetic();
         numbers();
         steps();
@@ -123,6 +128,27 @@ class Explainer {
         }
     }
 
+    void gains_of_others() {
+        Hypothesis other = plain_;
+        other.gains = GainOrder::fitted;
+        const Reading reading = read_as(run_, other);
+        std::vector<std::string> parts;
+        const std::vector<int>& used = reading.blocks[0].gains;
+        for (std::size_t k = 0; k < used.size(); ++k) {
+            if (used[k] < 0) {
+                parts.push_back(fmt::format("norm {} has none", k));
+            } else if (used[k] != static_cast<int>(k)) {
+                parts.push_back(fmt::format("norm {} has those of norm {}", k, used[k]));
+            }
+        }
+        attempt(
+            other, "gains-of-another-norm",
+            fmt::format("Norms have other gains than the file gives them, counted from 0 in the order in which they "
+                        "are evaluated: {} (block 0).",
+                        fmt::join(parts, ", ")),
+            {{"gains", used}});
+    }
+
     void norms() {
         const int in_text = plain_.program.norm_count();
         for (int k = 0; k < in_text; ++k) {
@@ -138,6 +164,9 @@ class Explainer {
             other.gains = GainOrder::fitted;
             other.alteration = Alteration::without_one_norm;
             other.norm = k;
+            if (!alters_a_block(run_, other)) {
+                continue;  // a norm of the readout
+            }
             attempt(other, "norm-missing",
                     fmt::format("{}, the outermost one there, is missing from the run in {}.", norm_text(k % in_text),
                                 k < in_text ? "attention" : "the feed-forward"),
@@ -171,7 +200,9 @@ class Explainer {
             Hypothesis other = plain_;
             other.alteration = alteration;
             other.gains = GainOrder::fitted;  // one norm may serve both sub-layers
-            attempt(other, id, message);
+            if (alters_a_block(run_, other)) {
+                attempt(other, id, message);
+            }
         };
         altered(Alteration::skip_after_norm, "skip-after-norm",
                 "The residual connection takes the stream after the norm, where the equation takes it before.");
@@ -217,6 +248,45 @@ class Explainer {
             fmt::format("The step dt is {:.6g} in the run, and {} by its metadata.", dt.value, format_double(run_.dt)),
             {{"dt", dt.value}})
             .contrived = !dt.simple;
+        if (!explained() && branches_) {
+            branches();
+        }
+    }
+
+    void branches() {
+        Hypothesis other = plain_;
+        if (branches_->shape == BranchShape::each) {
+            const auto mean = [](const std::vector<double>& factors) {
+                return std::accumulate(factors.begin(), factors.end(), 0.0) / static_cast<double>(factors.size());
+            };
+            other.branches = {mean(branches_->attention), mean(branches_->ffn)};
+            attempt(
+                other, "branches-scaled",
+                fmt::format("What attention adds is multiplied by {:.4g} in the run, and what the feed-forward adds "
+                            "by {:.4g}.",
+                            other.branches.attention, other.branches.feed_forward),
+                {{"attention", other.branches.attention}, {"ffn", other.branches.feed_forward}})
+                .contrived = true;
+            return;
+        }
+        const bool ffn = branches_->shape == BranchShape::ffn;
+        const FittedNumber factor =
+            fit_branch_factor(run_, plain_, branches_->shape, ffn ? branches_->ffn : branches_->attention);
+        other.branches = of_shape(branches_->shape, factor.value);
+        std::string message = fmt::format("What the sub-layers add is multiplied by {:.4g} in the run.", factor.value);
+        if (branches_->shape != BranchShape::both) {
+            const char* const one = ffn ? "the feed-forward" : "attention";
+            const char* const rest = ffn ? "attention" : "the feed-forward";
+            message =
+                fmt::format("What {} adds is multiplied by {:.4g} in the run; what {} adds is as the equation says.",
+                            one, factor.value, rest);
+        }
+        attempt(other, branches_->shape == BranchShape::both ? "branches-scaled" : "one-branch-scaled", message,
+                {{"factor", factor.value},
+                 {"of", ffn                                     ? "ffn"
+                        : branches_->shape == BranchShape::both ? "both"
+                                                                : "attn"}})
+            .contrived = !factor.simple;
     }
 
     void numbers() {
@@ -275,13 +345,15 @@ class Explainer {
     const RunFile& run_;
     Hypothesis plain_;
     const Reading& reading_;
+    const std::optional<BranchFinding>& branches_;
     std::vector<Explanation> found_;
 };
 
 }  // namespace
 
-std::vector<Explanation> explain(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading) {
-    return Explainer(run, program, gains, reading).all();
+std::vector<Explanation> explain(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading,
+                                 const std::optional<BranchFinding>& branches) {
+    return Explainer(run, program, gains, reading, branches).all();
 }
 
 std::size_t rows_for_trials(const RunFile& run) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check/conformance.hpp"
+#include "check/conformance_factors.hpp"
 
 namespace flyball::check {
 
@@ -20,8 +21,9 @@ struct Explanation {
 };
 
 // Those under which the run conforms; without any the one that comes closest, if it leaves less than half of the error.
+// `branches`: what was found of factors on what the sub-layers add.
 std::vector<Explanation> explain(const RunFile& run, const scheme::Program& program, GainOrder gains,
-                                 const Reading& reading);
+                                 const Reading& reading, const std::optional<BranchFinding>& branches);
 
 // The catalogue's entry with the smallest error; one that conforms comes before one that does not, what was asked for
 // before others. `change_numbers`: also with one number of a parameter changed. Blocks are read in the order that an

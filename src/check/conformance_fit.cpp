@@ -130,30 +130,32 @@ std::optional<Program> with_number(const Program& program, const WrittenNumber& 
 }
 
 FittedNumber fit_dt(const RunFile& run, const Hypothesis& hypothesis) {
-    const auto reading_at = [&](double value) {
-        Hypothesis other = hypothesis;
+    Hypothesis other = hypothesis;
+    const auto reading_at = [&](double value, bool rough = false) {
         other.dt = value;
+        other.rough = rough;
         return read_as(run, other);
     };
     return simplest(fit_number({1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10},
-                               [&](double value) { return reading_at(value).error; }),
-                    reading_at);
+                               [&](double value) { return reading_at(value, true).error; }),
+                    [&](double value) { return reading_at(value); });
 }
 
 FittedNumber fit_written(const RunFile& run, const Hypothesis& hypothesis, const WrittenNumber& number) {
-    const auto reading_at = [&](double value) {
+    const auto reading_at = [&](double value, bool rough = false) {
         Reading reading;
         reading.error = HUGE_VAL;
         if (const std::optional<Program> changed = with_number(hypothesis.program, number, value)) {
             Hypothesis other = hypothesis;
             other.program = *changed;
+            other.rough = rough;
             reading = read_as(run, other);
         }
         return reading;
     };
-    return simplest(
-        fit_number(trials_around(number.value, run.layers()), [&](double value) { return reading_at(value).error; }),
-        reading_at);
+    return simplest(fit_number(trials_around(number.value, run.layers()),
+                               [&](double value) { return reading_at(value, true).error; }),
+                    [&](double value) { return reading_at(value); });
 }
 
 std::optional<std::vector<std::size_t>> order_that_fits(const RunFile& run, const Hypothesis& hypothesis) {
@@ -205,22 +207,51 @@ std::optional<std::vector<std::size_t>> depths_that_fit(const RunFile& run, cons
     return wrong.empty() ? std::nullopt : std::optional(other.depth);
 }
 
-std::optional<double> branch_factor(const RunFile& run, const Hypothesis& hypothesis, std::size_t step) {
+scheme::BranchFactors of_shape(BranchShape shape, double factor) {
+    return {shape == BranchShape::ffn ? 1 : factor, shape == BranchShape::attention ? 1 : factor};
+}
+
+// Each reading says which multiples of the contributions are missing at the factors of now; where these are part of a
+// sum, the first step is exact, inside a norm some are needed.
+std::optional<FittedBranches> fit_branches(const RunFile& run, const Hypothesis& hypothesis, std::size_t step,
+                                           BranchShape shape) {
+    constexpr int most_steps = 40;
+    constexpr double settled = 1e-10;
+    Hypothesis other = hypothesis;
+    for (int i = 0; i < most_steps; ++i) {
+        const BlockReading reading = read_step(run, other, step, run.before(step));
+        const PlaceReading& resid = reading.at(Place::resid);
+        const double both = resid.factor;
+        const double attention = resid.branches.empty() ? both : resid.branches[0];
+        const double ffn = resid.branches.empty() ? both : resid.branches[1];
+        const bool together = shape == BranchShape::both;
+        const double on_attention = together ? both : shape == BranchShape::ffn ? 1 : attention;
+        const double on_ffn = together ? both : shape == BranchShape::attention ? 1 : ffn;
+        if (!std::isfinite(on_attention) || !std::isfinite(on_ffn)) {
+            return std::nullopt;
+        }
+        if (std::max(std::fabs(on_attention - 1), std::fabs(on_ffn - 1)) < settled || i + 1 == most_steps) {
+            return resid.conforms() && (together || reading.at(Place::ffn_in).conforms())
+                       ? std::optional(FittedBranches{other.branches, resid.misfit})
+                       : std::nullopt;
+        }
+        other.branches.attention *= on_attention;
+        other.branches.feed_forward *= on_ffn;
+    }
+    return std::nullopt;
+}
+
+FittedNumber fit_branch_factor(const RunFile& run, const Hypothesis& hypothesis, BranchShape shape,
+                               const std::vector<double>& factors) {
     const auto reading_at = [&](double factor) {
         Hypothesis other = hypothesis;
-        other.dt *= factor;
-        return read_step(run, other, step, run.before(step));
+        other.branches = of_shape(shape, factor);
+        return read_as(run, other);
     };
-    std::vector<double> trials;
-    for (int k = -12; k <= 12; ++k) {
-        trials.push_back(std::exp2(k / 2.0));
-    }
-    const FittedNumber fitted =
-        fit_number(trials, [&](double factor) { return reading_at(factor).at(Place::resid).error; });
-    if (!reading_at(fitted.value).at(Place::resid).conforms()) {
-        return std::nullopt;
-    }
-    return fitted.value;
+    FittedNumber mean;
+    mean.value = std::accumulate(factors.begin(), factors.end(), 0.0) / static_cast<double>(factors.size());
+    mean.error = reading_at(mean.value).error;
+    return simplest(mean, reading_at);
 }
 
 }  // namespace flyball::check

@@ -46,7 +46,19 @@ std::optional<std::vector<std::size_t>> order_that_fits(const RunFile& run, cons
 std::optional<std::vector<std::size_t>> depths_that_fit(const RunFile& run, const Hypothesis& hypothesis,
                                                         const Reading& reading);
 
-// The multiple of dt at which one step conforms, or nothing.
-std::optional<double> branch_factor(const RunFile& run, const Hypothesis& hypothesis, std::size_t step);
+// Which sub-layers' contributions to the stream a factor is on.
+enum class BranchShape { both, attention, ffn, each };  // each: a factor of its own
+struct FittedBranches {
+    scheme::BranchFactors factors;
+    double misfit = 0;  // PlaceReading::misfit of the new stream
+};
+// The factors at which one step conforms behind attention's input, or nothing.
+std::optional<FittedBranches> fit_branches(const RunFile& run, const Hypothesis& hypothesis, std::size_t step,
+                                           BranchShape shape);
+
+// The factor on such contributions in all blocks, from what it is in each of them.
+FittedNumber fit_branch_factor(const RunFile& run, const Hypothesis& hypothesis, BranchShape shape,
+                               const std::vector<double>& factors);
+scheme::BranchFactors of_shape(BranchShape shape, double factor);
 
 }  // namespace flyball::check

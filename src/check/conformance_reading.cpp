@@ -6,7 +6,6 @@
 
 #include "check/conformance_alter.hpp"
 #include "check/conformance_compare.hpp"
-#include "core/unreachable.hpp"
 
 namespace flyball::check {
 
@@ -38,6 +37,9 @@ Environment environment_of(const RunFile& run, const Hypothesis& hypothesis, std
 Code block_code(const RunFile& run, const Hypothesis& hypothesis, const Environment& env) {
     Code code = lower_block(hypothesis.program, sub_layers_of(run), hypothesis.program.decide(env));
     alter_code(hypothesis, code);
+    if (hypothesis.branches != scheme::BranchFactors{}) {
+        scale_branches(hypothesis.branches, code);
+    }
     return code;
 }
 
@@ -81,8 +83,9 @@ std::vector<int> norms_in_order(const Code& code, const Hypothesis& hypothesis) 
 GainChoice choose_in_order(const Code& code, const Hypothesis& hypothesis, std::size_t saved) {
     GainChoice choice(code.norm_count, -1);
     const std::vector<int> order = norms_in_order(code, hypothesis);
-    for (std::size_t k = 0; k < order.size() && k < saved && hypothesis.gains != GainOrder::free; ++k) {
-        choice[scheme::index(order[k])] = static_cast<int>(k);
+    const bool again = hypothesis.gains == GainOrder::shared && saved > 0;
+    for (std::size_t k = 0; k < order.size() && (k < saved || again) && hypothesis.gains != GainOrder::free; ++k) {
+        choice[scheme::index(order[k])] = static_cast<int>(again ? k % saved : k);
     }
     return choice;
 }
@@ -127,6 +130,13 @@ StreamState start_of(const RunFile& run, const Hypothesis& hypothesis) {
     return state;
 }
 
+std::vector<double> less(std::vector<double> from, const std::vector<double>& what) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        from[i] -= what[i];
+    }
+    return from;
+}
+
 // One block of one step, with everything that does not change while gains are tried.
 class StepReader {
   public:
@@ -151,28 +161,32 @@ class StepReader {
 
     BlockReading read() {
         GainChoice choice = choose_in_order(code_, hypothesis_, block_.norms.size());
-        BlockReading best = read_with(choice);
         if (hypothesis_.gains != GainOrder::fitted || block_.norms.empty()) {
-            return best;
+            return read_chosen(choice);
         }
+        BlockReading best = read_roughly(choice);
         for (const int instance : norms_in_order(code_, hypothesis_)) {
             for (int from = -1; from < static_cast<int>(block_.norms.size()); ++from) {
                 GainChoice other = choice;
                 other[scheme::index(instance)] = from;
-                BlockReading reading = read_with(other);
+                BlockReading reading = read_roughly(other);
                 if (total(reading) < total(best)) {
                     best = std::move(reading);
                     choice = std::move(other);
                 }
             }
         }
-        return read_with(choice);
+        return read_chosen(choice);
     }
 
     // After read(): the streams that the block leaves, by the equation.
     std::vector<Estimate> take_streams() { return std::move(streams_); }
 
   private:
+    BlockReading read_chosen(const GainChoice& choice) {
+        return hypothesis_.rough && hypothesis_.gains != GainOrder::free ? read_roughly(choice) : read_with(choice);
+    }
+
     static double total(const BlockReading& reading) {
         double sum = 0;
         for (const PlaceReading& place : reading.places) {
@@ -188,31 +202,103 @@ class StepReader {
         return walk_block(code_, numbers, given, run_.rows, run_.dim);
     }
 
-    BlockReading read_with(const GainChoice& choice) {
-        BlockNumbers numbers{env_, learned_of(hypothesis_, code_, env_, block_.learned),
-                             maps_of(run_, hypothesis_, choice, block_.norms), roundoff_};
-        const Estimate* ffn = run_.has_ffn ? &ffn_out_ : nullptr;
-        BlockResult result = walk(numbers, &attention_out_, ffn);
+    const Estimate* ffn_out() const { return run_.has_ffn ? &ffn_out_ : nullptr; }
+
+    BlockResult walk_all(const BlockNumbers& numbers) const {
+        BlockResult result = walk(numbers, &attention_out_, ffn_out());
         if (hypothesis_.alteration == Alteration::parallel) {
-            result.ffn_in = walk(numbers, nullptr, ffn).ffn_in;
+            result.ffn_in = walk(numbers, nullptr, ffn_out()).ffn_in;
         }
-        numbers.roundoff = 0;
-        const BlockResult nothing_added = walk(numbers, nullptr, nullptr);
+        return result;
+    }
+
+    // What the rounding of the saved outputs alone does.
+    BlockResult walk_errors_of_outputs(BlockNumbers numbers) const {
+        constexpr double exact = 1e-30;
+        numbers.roundoff = exact;
+        BlockGiven given = given_;
+        std::vector<Estimate> without_error;
+        for (const Estimate* stream : given.streams) {
+            without_error.push_back({stream->value, std::vector<double>(stream->value.size(), 0.0)});
+        }
+        for (std::size_t i = 0; i < given.streams.size(); ++i) {
+            given.streams[i] = &without_error[i];
+        }
+        given.attention = &attention_out_;
+        given.ffn = ffn_out();
+        return walk_block(code_, numbers, given, run_.rows, run_.dim);
+    }
+
+    BlockNumbers numbers_with(const GainChoice& choice, double roundoff) const {
+        return {env_, learned_of(hypothesis_, code_, env_, block_.learned),
+                maps_of(run_, hypothesis_, choice, block_.norms), roundoff};
+    }
+
+    BlockReading read_roughly(const GainChoice& choice) {
+        const BlockNumbers numbers = numbers_with(choice, 0);
+        BlockResult result = walk_all(numbers);
+        const BlockResult nothing = walk(numbers, nullptr, nullptr);
         BlockReading reading;
-        const auto compare = [&](Place place, Estimate& computed, const SavedRows& saved,
+        const auto compare = [&](Place place, const Estimate& computed, const SavedRows& saved,
                                  const std::vector<double>* base) {
-            if (!computed.empty()) {
-                if (hypothesis_.gains == GainOrder::free && place != Place::resid) {
-                    fit_gains(computed, saved, run_.dim);
-                }
-                reading.places[static_cast<std::size_t>(place)] =
-                    compare_rows(computed, saved, base, roundoff_, run_.dim);
-            }
+            PlaceReading& at = reading.places[static_cast<std::size_t>(place)];
+            at.checked = !computed.empty();
+            at.error = computed.empty() ? 0 : error_of_rows(computed.value, saved, base);
         };
         compare(Place::attention_in, result.attention_in, *attention_in_, nullptr);
         compare(Place::ffn_in, result.ffn_in, *ffn_in_, nullptr);
-        compare(Place::resid, result.streams[0], block_.resid, &nothing_added.streams[0].value);
+        compare(Place::resid, result.streams[0], block_.resid, &nothing.streams[0].value);
         streams_ = std::move(result.streams);
+        for (Estimate& stream : streams_) {  // the next block may ask for errors of those that are carried on
+            stream.error.assign(stream.value.size(), 0);
+        }
+        return reading;
+    }
+
+    BlockReading read_with(const GainChoice& choice) {
+        BlockNumbers numbers = numbers_with(choice, roundoff_);
+        const bool free_gains = hypothesis_.gains == GainOrder::free;
+        BlockResult result = walk_all(numbers);
+        BlockResult of_outputs = walk_errors_of_outputs(numbers);
+        numbers.roundoff = 0;
+        const BlockResult nothing = walk(numbers, nullptr, nullptr);
+        const BlockResult attention_alone = run_.has_ffn ? walk(numbers, &attention_out_, nullptr) : BlockResult{};
+        numbers.round_to = roundoff_;
+        BlockResult rounded = walk_all(numbers);
+        BlockReading reading;
+        const auto compare = [&](Place place, Estimate& computed, const SavedRows& saved, PlaceParts parts,
+                                 Estimate& in_the_type, Estimate& by_outputs) {
+            if (computed.empty()) {
+                return;
+            }
+            if (free_gains && place != Place::resid) {
+                fit_gains(computed, saved, run_.dim);
+            } else {
+                parts.rounded = std::move(in_the_type.value);
+                parts.of_outputs = std::move(by_outputs.error);
+            }
+            reading.places[static_cast<std::size_t>(place)] = compare_rows(computed, saved, parts, roundoff_, run_.dim);
+        };
+        compare(Place::attention_in, result.attention_in, *attention_in_, {}, rounded.attention_in,
+                of_outputs.attention_in);
+        PlaceParts of_ffn;
+        if (!result.ffn_in.empty() && !free_gains) {
+            of_ffn.branches = {less(result.ffn_in.value, nothing.ffn_in.value)};
+        }
+        compare(Place::ffn_in, result.ffn_in, *ffn_in_, of_ffn, rounded.ffn_in, of_outputs.ffn_in);
+        PlaceParts of_stream;
+        of_stream.base = &nothing.streams[0].value;
+        if (run_.has_ffn) {
+            const std::vector<double>& first = attention_alone.streams[0].value;
+            of_stream.branches = {less(first, *of_stream.base), less(result.streams[0].value, first)};
+        }
+        compare(Place::resid, result.streams[0], block_.resid, of_stream, rounded.streams[0], of_outputs.streams[0]);
+        streams_ = std::move(result.streams);
+        for (const Instruction& instruction : code_.instructions) {
+            if (instruction.norm >= 0) {
+                reading.gains.push_back(choice[scheme::index(instruction.norm)]);
+            }
+        }
         return reading;
     }
 
@@ -247,13 +333,17 @@ void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState&
     }
     const double roundoff = std::max({last.computed, run.readout.computed, run.compute});
     const GainChoice choice = choose_in_order(code, hypothesis, run.readout_norms.size());
-    const BlockNumbers numbers{env, learned_of(hypothesis, code, env, run.readout_learned),
-                               maps_of(run, hypothesis, choice, run.readout_norms), roundoff};
+    BlockNumbers numbers{env, learned_of(hypothesis, code, env, run.readout_learned),
+                         maps_of(run, hypothesis, choice, run.readout_norms), roundoff};
     BlockGiven given;
     given.streams = state.pointers();
     given.embedding = &state.embedding;
     Estimate out = std::move(walk_block(code, numbers, given, run.rows, run.dim).streams[0]);
-    reading.readout = compare_rows(out, run.readout, nullptr, roundoff, run.dim);
+    numbers.roundoff = 0;
+    numbers.round_to = roundoff;
+    PlaceParts parts;
+    parts.rounded = std::move(walk_block(code, numbers, given, run.rows, run.dim).streams[0].value);
+    reading.readout = compare_rows(out, run.readout, parts, roundoff, run.dim);
     const bool block_gains =
         std::any_of(run.blocks.begin(), run.blocks.end(), [](const SavedBlock& block) { return !block.norms.empty(); });
     if (reading.readout.conforms() || !run.readout_norms.empty() || !block_gains || !ends_with_norm(code) ||
@@ -261,7 +351,7 @@ void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState&
         return;
     }
     fit_gains(out, run.readout, run.dim);
-    const PlaceReading fitted = compare_rows(out, run.readout, nullptr, roundoff, run.dim);
+    const PlaceReading fitted = compare_rows(out, run.readout, {}, roundoff, run.dim);
     if (fitted.conforms()) {
         reading.readout = fitted;
         reading.readout_gains_fitted = true;
@@ -269,47 +359,6 @@ void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState&
 }
 
 }  // namespace
-
-const char* name(Place place) noexcept {
-    switch (place) {
-        case Place::attention_in:
-            return "attn.in";
-        case Place::ffn_in:
-            return "ffn.in";
-        case Place::resid:
-            return "resid";
-    }
-    unreachable();
-}
-
-const char* title(Place place) noexcept {
-    switch (place) {
-        case Place::attention_in:
-            return "the input of attention";
-        case Place::ffn_in:
-            return "the input of the feed-forward";
-        case Place::resid:
-            return "the new stream";
-    }
-    unreachable();
-}
-
-bool BlockReading::conforms() const {
-    return std::all_of(places.begin(), places.end(), [](const PlaceReading& place) { return place.conforms(); });
-}
-
-Place BlockReading::where() const {
-    std::size_t where = place_count - 1;
-    for (std::size_t i = 0; i < place_count; ++i) {
-        if (!places[i].conforms()) {
-            return static_cast<Place>(i);
-        }
-        if (places[i].checked && places[i].error > places[where].error) {
-            where = i;
-        }
-    }
-    return static_cast<Place>(where);
-}
 
 Hypothesis::Hypothesis(const scheme::Program& program_, const RunFile& run)
     : program(program_), dt(run.dt), function(run.function), eps(run.eps), order(run.layers()), depth(run.layers()) {
@@ -350,6 +399,17 @@ BlockReading read_step(const RunFile& run, const Hypothesis& hypothesis, std::si
 
 std::size_t norms_at(const RunFile& run, const Hypothesis& hypothesis, std::size_t step) {
     return norms_in_order(block_code(run, hypothesis, environment_of(run, hypothesis, step)), hypothesis).size();
+}
+
+bool alters_a_block(const RunFile& run, const Hypothesis& hypothesis) {
+    for (std::size_t step = 0; step < run.layers(); ++step) {
+        const Environment env = environment_of(run, hypothesis, step);
+        Code code = lower_block(hypothesis.program, sub_layers_of(run), hypothesis.program.decide(env));
+        if (alter_code(hypothesis, code)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::optional<scheme::SubLayer> called_twice(const RunFile& run, const scheme::Program& program) {

@@ -8,8 +8,8 @@
 //
 // A place conforms when rounding explains it. Two questions are asked of the difference D with the estimates e of
 // conformance_walk.hpp: in no row may the root mean square of D_i/e_i exceed `rounding_factor`, and the multiple of
-// what the sub-layers add that D contains may not exceed what rounding can make of it (which is sharper: errors of
-// rounding average out over channels, a wrong factor does not).
+// what the sub-layers add, both or one of them, that D contains may not exceed what rounding can make of it (which is
+// sharper: errors of rounding average out over rows and channels, a wrong factor does not; conformance_compare.cpp).
 //
 // A hypothesis is the same question asked otherwise: another equation, a norm left out, another dt. Whatever explains a
 // difference is a hypothesis under which the run conforms.
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "check/conformance_walk.hpp"
+#include "scheme/branches.hpp"
 #include "scheme/program.hpp"
 
 namespace flyball::check {
@@ -35,15 +36,20 @@ const char* title(Place place) noexcept;  // "the input of attention"
 struct PlaceReading {
     bool checked = false;
     double error = 0;
-    double tolerance = 0;  // what rounding explains; error <= tolerance: conforms
-    double factor = 1;     // saved = factor * equation fits best
-    double rest = 0;       // the error that stays with that factor
+    double tolerance = 0;               // what rounding explains; error <= tolerance: conforms
+    double factor = 1;                  // saved = factor * equation fits best
+    double factor_error = 0;            // what rounding can make of the factor
+    bool factor_explains = false;       // with that factor the place conforms
+    double rest = 0;                    // the error that stays with that factor
+    double misfit = 0;                  // sum of squares of differences over what rounding may do
+    std::vector<double> branches = {};  // at the new stream: 1 + the multiple of each sub-layer's part that is missing
     std::size_t wrong_rows = 0;
     bool conforms() const { return !checked || error <= tolerance; }
 };
 
 struct BlockReading {
     std::array<PlaceReading, place_count> places;  // by Place
+    std::vector<int> gains;  // by norm in the order of evaluation: whose gains in the file it was given, -1 for none
     const PlaceReading& at(Place place) const { return places[static_cast<std::size_t>(place)]; }
     bool conforms() const;
     // The first place that does not conform in the order of the block; where all do, the one with the largest error.
@@ -56,6 +62,7 @@ enum class GainOrder {
     evaluated,  // as checkpoints of Flyball number them: the norm that is evaluated first is 0
     written,    // by the place where `norm(` stands in the text
     fitted,     // whichever fit best, or none
+    shared,     // as evaluated, and a file that has fewer of them starts again: one norm serves both sub-layers
     free,       // none of them: the inputs of sub-layers may have any gain and bias per channel
 };
 
@@ -82,6 +89,8 @@ struct Hypothesis {
     GainOrder gains = GainOrder::evaluated;
     Alteration alteration = Alteration::none;
     int norm = -1;  // without_norm: its index in the text; without_one_norm: its instance in the block
+    scheme::BranchFactors branches = {};  // on what the sub-layers add
+    bool rough = false;  // errors alone are asked for, whether they are of rounding is not: for searches
 };
 
 struct Reading {
@@ -99,6 +108,9 @@ BlockReading read_step(const RunFile& run, const Hypothesis& hypothesis, std::si
 
 // How many norms the block at this step evaluates.
 std::size_t norms_at(const RunFile& run, const Hypothesis& hypothesis, std::size_t step);
+
+// Whether the alteration changes any block: otherwise it explains nothing.
+bool alters_a_block(const RunFile& run, const Hypothesis& hypothesis);
 
 // The first sub-layer that the equation calls twice in a block: a run has one input and one output of each.
 std::optional<scheme::SubLayer> called_twice(const RunFile& run, const scheme::Program& program);

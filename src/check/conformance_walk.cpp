@@ -172,6 +172,12 @@ class CodeWalk {
         return out;
     }
 
+    void round_off(Estimate& out) const {
+        for (double& value : out.value) {
+            value = rounded_to(value, numbers_.round_to);
+        }
+    }
+
     void combine(const Instruction& instruction) {
         Estimate& out = fresh(instruction.out);
         const double u2 = squared(numbers_.roundoff);
@@ -192,6 +198,7 @@ class CodeWalk {
         for (std::size_t i = 0; i < out.error.size(); ++i) {
             out.error[i] = std::sqrt(out.error[i] + u2 * squared(out.value[i]));
         }
+        round_off(out);
     }
 
     RowMap<double> map_of(const Instruction& instruction) const {
@@ -208,6 +215,7 @@ class CodeWalk {
         const Estimate& in = *at_[scheme::index(instruction.in)];
         Estimate& out = fresh(instruction.out);
         scheme::row_kernels<double>().apply(map, rows_, dim_, in.value.data(), out.value.data());
+        round_off(out);
         if (!with_error()) {
             return;
         }
@@ -243,6 +251,16 @@ class CodeWalk {
 };
 
 }  // namespace
+
+double rounded_to(double value, double roundoff) {
+    if (roundoff == 0) {
+        return value;
+    }
+    // value*(1 + 2^k) less value*2^k: what is left are the leading bits (Veltkamp).
+    const double large = value * (1 + 0x1p53 * roundoff);
+    const double leading = large - (large - value);
+    return std::isfinite(leading) ? leading : value;
+}
 
 Estimate estimate_of(const SavedRows& saved, bool with_error) {
     Estimate out;

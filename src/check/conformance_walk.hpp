@@ -27,6 +27,9 @@ struct Estimate {
 
 Estimate estimate_of(const SavedRows& saved, bool with_error);
 
+// To the nearest number of a type with this unit roundoff, a power of two; 0 leaves it alone.
+double rounded_to(double value, double roundoff);
+
 // What a block is given. `attention` and `ffn` are what the calls return; null returns zero.
 struct BlockGiven {
     std::vector<const Estimate*> streams;
@@ -40,6 +43,7 @@ struct BlockNumbers {
     scheme::LearnedValues learned;              // by instance
     std::vector<scheme::RowMap<double>> norms;  // by instance
     double roundoff = 0;                        // 0: errors are not wanted
+    double round_to = 0;  // every result is rounded to a type of this unit roundoff, as a model's are; 0: to none
 };
 
 struct BlockResult {

@@ -21,7 +21,8 @@ and s(x), s(a), s(u) are what a norm divides its input by. docs/stability.md exp
 )";
     group.themes = {stability_forward_claims,       stability_pre_claims,          stability_start_claims,
                     stability_jacobian_claims,      stability_w_out_claims,        stability_trained_step_claims,
-                    stability_trained_depth_claims, stability_trained_flow_claims, stability_trained_decay_claims};
+                    stability_trained_depth_claims, stability_trained_flow_claims, stability_trained_backward_claims,
+                    stability_trained_decay_claims};
     return group;
 }
 

@@ -25,7 +25,7 @@ std::vector<float> rows_of(const FloatView& view) {
 }  // namespace
 
 Depths depths_of(const model::Model<float>& model, std::size_t sequences, const std::vector<std::int32_t>& ids,
-                 const std::vector<std::int32_t>& targets) {
+                 const std::vector<std::int32_t>& targets, bool ffn_reads_stream) {
     const model::Architecture& a = model.architecture();
     Depths seen;
     seen.gradient.resize(a.layers + 1);
@@ -47,11 +47,17 @@ Depths depths_of(const model::Model<float>& model, std::size_t sequences, const 
     taps.add("blocks.*.attn.added", [&](const FloatView& view) {
         std::vector<float> after = rows_of(view);
         seen.added.push_back(root_mean_square(after));
+        if (ffn_reads_stream) {
+            return;
+        }
         for (std::size_t k = 0; k < after.size(); ++k) {
             after[k] += x[k];
         }
         turn(std::move(after));
     });
+    if (ffn_reads_stream) {
+        taps.add("blocks.*.ffn.in", [&](const FloatView& view) { turn(rows_of(view)); });
+    }
     taps.add("blocks.*.ffn.added",
              [&](const FloatView& view) { seen.added.push_back(root_mean_square(rows_of(view))); });
     taps.add("blocks.*.resid", [&](const FloatView& view) { turn(rows_of(view)); });

@@ -19,9 +19,10 @@ struct Depths {
     std::vector<double> gradient;  // by block, x_0 first: length of the loss's gradient with respect to the stream
 };
 
-// ids, targets: [sequences, tokens].
+// ids, targets: [sequences, tokens]. `ffn_reads_stream`: under Post-LN the stream between attention and FFN is what the
+// FFN is given, normed; under Pre-LN and Peri-LN it is x + what attention adds.
 Depths depths_of(const model::Model<float>& model, std::size_t sequences, const std::vector<std::int32_t>& ids,
-                 const std::vector<std::int32_t>& targets);
+                 const std::vector<std::int32_t>& targets, bool ffn_reads_stream = false);
 
 // A model of the catalogue as training starts it (train/initial.hpp), looked at with drawn tokens.
 struct StartSizes {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "claims/stability_backward.hpp"
 #include "claims/stability_lengths.hpp"
 #include "claims/stability_passes.hpp"
 #include "core/parallel.hpp"
@@ -184,6 +185,30 @@ void read_losses(const FloatModel& model, const train::Corpus& corpus, const Stu
     }
 }
 
+bool is_plain(const Condition& condition) {
+    return condition.dt == 1 && condition.init.empty() && !condition.weight_decay && condition.dropout == 0 &&
+           condition.rate == 1 && condition.layers == 0;
+}
+
+// Rotation and gradients over depth beside what is predicted of them, with the weights of the moment.
+void read_depths(const FloatModel& model, const Condition& condition, const Windows& windows, bool start,
+                 TrainedRun& run) {
+    Depths depths = depths_of(model, windows.sequences, windows.ids, windows.targets, condition.scheme == "post-ln");
+    (start ? run.sub_sigma_start : run.sub_sigma) = std::move(depths.sigma);
+    (start ? run.sub_added_start : run.sub_added) = std::move(depths.added);
+    (start ? run.sub_turned_start : run.sub_turned) = std::move(depths.turned);
+    const std::optional<Placement> placement = placement_of(condition.scheme);
+    if (!placement || !is_plain(condition)) {
+        return;
+    }
+    const auto context = static_cast<std::ptrdiff_t>(windows.ids.size() / windows.sequences);
+    BoundedGradients found = bounded_gradients(model, *placement, {windows.ids.begin(), windows.ids.begin() + context},
+                                               {windows.targets.begin(), windows.targets.begin() + context});
+    run.back_share.push_back(found.share);
+    (start ? run.back_start : run.back_end) = std::move(found.gradient);
+    (start ? run.back_bound_start : run.back_bound_end) = std::move(found.bound);
+}
+
 }  // namespace
 
 TrainedRun train_one(const Condition& condition, const StudySizes& sizes, std::uint64_t seed,
@@ -194,6 +219,7 @@ TrainedRun train_one(const Condition& condition, const StudySizes& sizes, std::u
     const bool is_bounded = condition.scheme == "peri-ln" || condition.scheme == "pre-ln";
     TrainedRun run;
     try {
+        read_depths(trainer.model(), condition, some, true, run);
         while (!trainer.finished()) {
             const train::StepReport report = trainer.step(stop);
             run.gradient_norms.push_back(report.gradient_norm);
@@ -223,10 +249,7 @@ TrainedRun train_one(const Condition& condition, const StudySizes& sizes, std::u
                 read_end(report, std::sqrt(static_cast<double>(s.dim)), run);
             }
         }
-        const Depths depths = depths_of(trainer.model(), some.sequences, some.ids, some.targets);
-        run.sub_sigma = depths.sigma;
-        run.sub_added = depths.added;
-        run.sub_turned = depths.turned;
+        read_depths(trainer.model(), condition, some, false, run);
         if (condition.layers == 0) {
             read_losses(trainer.model(), corpus, sizes, run);
         }

@@ -47,6 +47,16 @@ struct TrainedRun {
     std::vector<double> sub_sigma;  // by sub-layer, at the end: stability_passes.hpp
     std::vector<double> sub_added;
     std::vector<double> sub_turned;
+    std::vector<double> sub_sigma_start;  // the same before the first step
+    std::vector<double> sub_added_start;
+    std::vector<double> sub_turned_start;
+    // |dL/dx_l| of one sequence and its bound from the weights (stability_backward.hpp), before the first step and at
+    // the end; Pre-LN, Peri-LN and Post-LN with Dt = 1 as they usually start.
+    std::vector<double> back_start;
+    std::vector<double> back_bound_start;
+    std::vector<double> back_end;
+    std::vector<double> back_bound_end;
+    std::vector<double> back_share;       // largest over its bound, both times
     std::vector<double> angle;            // by block, at the end
     std::vector<double> angle_predicted;  // model/predicted_angle.hpp
     std::vector<double> bound_share;  // largest |x_l| over its bound from the weights, at every record; Peri-LN, Pre-LN

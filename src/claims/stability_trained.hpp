@@ -52,4 +52,7 @@ std::vector<double> mean_over_seeds(const std::vector<TrainedRun>& runs, std::ve
 report::Series depth_series(const std::string& scheme, const std::string& name, const std::vector<double>& y,
                             double first);
 
+// By scheme: the angle by which every sub-layer turns the stream beside its prediction, before and after training.
+std::vector<Picture> rotation_figures(const Context& context);
+
 }  // namespace flyball::claims

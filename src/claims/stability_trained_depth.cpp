@@ -175,6 +175,7 @@ Measurement rotation_trained(const Context& context) {
         "median over sub-layers of the angle over its prediction, {:.2f} to {:.2f} in nine of ten; Pre-LN and Peri-LN, "
         "Dt = 1 and 0.1; {}",
         ratios[ratios.size() / 20], ratios[ratios.size() - 1 - ratios.size() / 20], describe_study(context));
+    result.pictures = rotation_figures(context);
     return result;
 }
 

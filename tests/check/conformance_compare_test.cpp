@@ -19,10 +19,10 @@ Estimate with_errors(std::vector<double> values, double error) {
 TEST(ConformanceCompare, ErrorsAreSharesOfWhatIsAddedOrOfTheWhole) {
     const Estimate computed = with_errors({3, 4, 0, 0}, 1e-3);
     const SavedRows saved = {{3, 4, 0, 1}, 0, 0};
-    const PlaceReading whole = compare_rows(computed, saved, nullptr, 0, 4);
+    const PlaceReading whole = compare_rows(computed, saved, {}, 0, 4);
     EXPECT_DOUBLE_EQ(whole.error, 1 / std::sqrt(26.0));  // of the larger of both
     const std::vector<double> base = {3, 2, 0, 0};
-    const PlaceReading added = compare_rows(computed, saved, &base, 0, 4);
+    const PlaceReading added = compare_rows(computed, saved, {&base}, 0, 4);
     EXPECT_DOUBLE_EQ(added.error, 1 / std::sqrt(5.0));
     EXPECT_FALSE(added.conforms());
     // The difference is at right angles to what is added: no factor explains any of it.
@@ -34,7 +34,7 @@ TEST(ConformanceCompare, TheFactorIsThatOfWhatIsAdded) {
     const std::vector<double> base = {10, 10, 10};
     const Estimate computed = with_errors({11, 12, 10}, 1e-6);
     const SavedRows saved = {{13, 16, 10}, 0, 0};
-    const PlaceReading reading = compare_rows(computed, saved, &base, 0, 3);
+    const PlaceReading reading = compare_rows(computed, saved, {&base}, 0, 3);
     EXPECT_DOUBLE_EQ(reading.factor, 3);
     EXPECT_NEAR(reading.rest, 0, 1e-12);
     EXPECT_NEAR(reading.error, 2.0 / 3, 1e-12);
@@ -46,7 +46,7 @@ TEST(ConformanceCompare, TheBorderIsFourTimesTheEstimate) {
     const auto reading_of = [&](double difference) {
         const Estimate computed = with_errors({1, 1, 1, 1}, 1e-3);
         const SavedRows saved = {{1 + difference, 1 - difference, 1 + difference, 1 - difference}, 0, 0};
-        return compare_rows(computed, saved, &base, 0, 4);
+        return compare_rows(computed, saved, {&base}, 0, 4);
     };
     EXPECT_TRUE(reading_of(3.99e-3).conforms());
     EXPECT_FALSE(reading_of(4.01e-3).conforms());
@@ -60,7 +60,7 @@ TEST(ConformanceCompare, WhatWasSavedIsRoundedToo) {
     const std::vector<double> base = {0, 0};
     const Estimate computed = with_errors({8, 8}, 0);
     const auto conforms = [&](double difference) {
-        return compare_rows(computed, {{8 + difference, 8 - difference}, 0, 0.125}, &base, 0, 2).conforms();
+        return compare_rows(computed, {{8 + difference, 8 - difference}, 0, 0.125}, {&base}, 0, 2).conforms();
     };
     EXPECT_TRUE(conforms(3));  // u*8 = 1, four times that is the border
     EXPECT_FALSE(conforms(6));
@@ -72,7 +72,7 @@ TEST(ConformanceCompare, EveryRowCounts) {
     for (const std::size_t row : {std::size_t{0}, std::size_t{4}, std::size_t{9}}) {
         SavedRows saved = {values, 0, 0};
         saved.values[4 * row] += 0.01;
-        const PlaceReading reading = compare_rows(computed, saved, nullptr, 1, 4);
+        const PlaceReading reading = compare_rows(computed, saved, {}, 1, 4);
         EXPECT_FALSE(reading.conforms()) << row;
         EXPECT_EQ(reading.wrong_rows, 1U);
     }
@@ -100,9 +100,9 @@ TEST(ConformanceCompare, AFactorBelowTheNoiseOfSingleNumbersIsSeen) {
         all.values.push_back(x + branch + noise);
         half.values.push_back(x + branch / 2 + noise);
     }
-    const PlaceReading right = compare_rows(computed, all, &base, u, dim);
+    const PlaceReading right = compare_rows(computed, all, {&base}, u, dim);
     EXPECT_TRUE(right.conforms());
-    const PlaceReading wrong = compare_rows(computed, half, &base, u, dim);
+    const PlaceReading wrong = compare_rows(computed, half, {&base}, u, dim);
     EXPECT_EQ(wrong.wrong_rows, 0U);
     EXPECT_FALSE(wrong.conforms());
     EXPECT_NEAR(wrong.factor, 0.5, 0.02);

@@ -351,6 +351,8 @@ const std::vector<Planted>& table() {
         {"stability-trained-replaced", "difference", "lower by ten", lower_by_ten},
         {"stability-trained-peri-bound", "factor of the bound", "2 % weaker", two_per_cent},
         {"stability-trained-peri-bound", "factor of the bound", "2 % sharper", two_per_cent_less},
+        {"stability-trained-gradient-bound", "factor of the bound", "2 % weaker", two_per_cent},
+        {"stability-trained-gradient-bound", "factor of the bound", "2 % sharper", two_per_cent_less},
         {"stability-trained-schemes", "share of pairs", "half of them", [](double, const Place&) { return 0.5; }},
         {"stability-trained-rotation", "angle", "four fifths of it", [](double s, const Place&) { return 0.8 * s; }},
         {"stability-trained-gradient-pre", "ratio to the prediction", "twice", twice},

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
 
+#include "claims/stability_backward.hpp"
 #include "claims/stability_models.hpp"
 #include "claims/stability_trained.hpp"
 #include "core/error.hpp"
@@ -199,6 +201,128 @@ TEST(Study, KeepsLengthsOfStreamsBesideTheirBounds) {
                         0.01 * block * static_cast<double>(sizes.layers));
         }
     }
+}
+
+// |dF| of a sub-layer, from all its derivatives: the whole Jacobian, row by row, and its largest singular value.
+TEST(StabilityBackward, LipschitzConstantsAreThoseOfTheWholeJacobian) {
+    SmallSizes sizes;
+    sizes.layers = 2;
+    sizes.tokens = 4;
+    model::Model<double> model = blank_model("x + dt*f(norm(x)) | norm(x)", sizes);
+    draw(model, 11, {0.6, 0.3, 0.2});
+    const std::vector<double> input = normal_rows(sizes.tokens, sizes.dim, 1, 12);
+    for (const char* const f : {"attn", "ffn"}) {
+        model::Model<double> alone = blank_model(std::string(f) + "(x)", sizes);  // both of its blocks, one at a time
+        SmallSizes one = sizes;
+        one.layers = 1;
+        model::Model<double> second = blank_model(std::string(f) + "(x)", one);
+        copy_parameters(model, alone);
+        for (const auto& [from, to] :
+             {std::pair(alone.layout().blocks[1].qkv, second.layout().blocks[0].qkv),
+              std::pair(alone.layout().blocks[1].ffn_in, second.layout().blocks[0].ffn_in),
+              std::pair(std::vector{alone.layout().blocks[1].output, alone.layout().blocks[1].ffn_out},
+                        std::vector{second.layout().blocks[0].output, second.layout().blocks[0].ffn_out})}) {
+            for (std::size_t i = 0; i < from.size(); ++i) {
+                if (from[i].weight == model::absent) {
+                    continue;
+                }
+                set_table(second, to[i], table_of(alone, from[i]));
+                set_numbers(second, to[i].bias, numbers_of(alone, from[i].bias));
+            }
+        }
+        const double found = sub_layer_lipschitz(
+            model, 1, f == std::string("attn") ? scheme::SubLayer::attention : scheme::SubLayer::feed_forward, input);
+        EXPECT_NEAR(found / operator_norm(jacobian_of(second, input)), 1, 0.01) << f;
+    }
+}
+
+TEST(StabilityBackward, BoundsAreProductsOfTheBlocksBehind) {
+    const BoundedGradients found = beside_bounds({6, 5, 2}, {3, 4});  // blocks 1 and 2
+    EXPECT_EQ(found.bound, (std::vector<double>{24, 8, 2}));
+    EXPECT_EQ(found.gradient, (std::vector<double>{6, 5, 2}));
+    EXPECT_DOUBLE_EQ(found.share, 0.625);
+    EXPECT_NEAR(gradient_share_where_attained(), 1, 1e-4);
+}
+
+// Every block of a drawn model: the largest factor by which it can lengthen a gradient, from its whole Jacobian, is
+// within the bound from its weights.
+TEST(StabilityBackward, NoBlockLengthensAGradientMoreThanItsBound) {
+    for (const auto& [placement, equation] :
+         {std::pair(Placement::pre, "x + dt*f(norm(x))"), std::pair(Placement::peri, "x + dt*norm(f(norm(x)))"),
+          std::pair(Placement::post, "norm(x + dt*f(x))")}) {
+        for (const std::uint64_t seed : {21U, 22U, 23U}) {
+            SmallSizes sizes;
+            sizes.dt = seed == 22 ? 0.1 : 1;
+            model::Model<double> model = blank_model(equation, sizes);
+            draw(model, seed, {0.5, 0.3, 0.2});
+            const std::vector<double> x0 = normal_rows(sizes.tokens, sizes.dim, 1, seed);
+            const double largest = operator_norm(jacobian_of(model, x0));
+            const double bound = block_jacobian_bounds(model, placement, flow_of(model, x0))[0];
+            EXPECT_LT(largest, bound * 1.001) << equation << " " << seed;
+            EXPECT_GT(largest, bound / 200) << equation << " " << seed;
+        }
+    }
+}
+
+TEST(Study, KeepsGradientsBesideTheirBoundsAndTurnsBesideTheirPrediction) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: models are trained";
+    }
+    Context context;
+    context.quick = true;
+    context.seed = 501;
+    const StudySizes sizes = study_sizes(context);
+    for (const char* const scheme : {"pre-ln", "peri-ln", "post-ln"}) {
+        const TrainedRun run = trained(context, with_step(scheme, 1)).front();
+        for (const auto& [gradient, bound] :
+             {std::pair(run.back_start, run.back_bound_start), std::pair(run.back_end, run.back_bound_end)}) {
+            ASSERT_EQ(gradient.size(), sizes.layers + 1) << scheme;
+            ASSERT_EQ(bound.size(), gradient.size()) << scheme;
+            EXPECT_DOUBLE_EQ(gradient.back(), bound.back()) << "bounds begin at the last gradient";
+            for (std::size_t l = 0; l < sizes.layers; ++l) {
+                EXPECT_LT(gradient[l], bound[l]) << scheme << ", block " << l;
+                EXPECT_GT(bound[l] / bound[l + 1], scheme == std::string("post-ln") ? 0 : 1) << scheme << " " << l;
+            }
+        }
+        EXPECT_NE(run.back_start, run.back_end);
+        ASSERT_EQ(run.sub_turned_start.size(), 2 * sizes.layers);
+        // At the start branches are nearly orthogonal to the stream: every angle is near its prediction.
+        for (std::size_t i = 0; i < run.sub_turned_start.size(); ++i) {
+            const double stated = std::atan(run.sub_added_start[i] / run.sub_sigma_start[i]);
+            EXPECT_NEAR(run.sub_turned_start[i] / stated, 1, 0.35) << scheme << ", sub-layer " << i;
+        }
+        EXPECT_NE(run.sub_turned_start, run.sub_turned);
+    }
+}
+
+// The figures show these numbers and no others.
+TEST(Study, FiguresOfRotationShowWhatWasMeasured) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: models are trained";
+    }
+    Context context;
+    context.quick = true;
+    context.seed = 501;
+    const std::vector<Picture> pictures = rotation_figures(context);
+    ASSERT_EQ(pictures.size(), 3U);
+    EXPECT_EQ(pictures[1].name, "stability-rotation-peri-ln");
+    const auto& figure = std::get<report::LineFigure>(pictures[1].figure);
+    ASSERT_EQ(figure.series.size(), 4U);
+    const std::vector<TrainedRun> runs = trained(context, with_step("peri-ln", 1));
+    const auto mean_of_three = [&](const std::function<double(const TrainedRun&)>& value) {
+        return std::cbrt(value(runs[0]) * value(runs[1]) * value(runs[2]));
+    };
+    EXPECT_EQ(figure.series[0].x.front(), 1);
+    EXPECT_NEAR(figure.series[0].y[2], mean_of_three([](const TrainedRun& run) { return run.sub_turned_start[2]; }),
+                1e-12);
+    EXPECT_NEAR(figure.series[1].y[2], mean_of_three([](const TrainedRun& run) {
+                    return std::atan(run.sub_added_start[2] / run.sub_sigma_start[2]);
+                }),
+                1e-12);
+    EXPECT_NEAR(figure.series[2].y[5], mean_of_three([](const TrainedRun& run) { return run.sub_turned[5]; }), 1e-12);
+    EXPECT_NEAR(figure.series[3].y[5],
+                mean_of_three([](const TrainedRun& run) { return std::atan(run.sub_added[5] / run.sub_sigma[5]); }),
+                1e-12);
 }
 
 TEST(Study, StopsWhenAsked) {

@@ -1,0 +1,151 @@
+// Factors that are wrong by a few per cent, in both sub-layers or in one, in types that round by half a per cent; norms
+// that serve twice. And right runs of the same kinds, which have to pass.
+#include <gtest/gtest.h>
+
+#include "hand_made_runs.hpp"
+#include "saved_runs.hpp"
+
+namespace flyball::check::against_test {
+namespace {
+
+using Severity = ConformanceFinding::Severity;
+
+Conformance judged_by_hand(const HandMade& how) {
+    return conformance(scheme_named(how.scheme), HandMadeRun(how).file());
+}
+
+bool reads_as_right(const HandMade& how) {
+    const HandMadeRun run(how);
+    return read_as(run.file(), Hypothesis(scheme_named(how.scheme).program, run.file())).conforms;
+}
+
+// The answer of a run with this factor on one sub-layer or on both.
+struct NamedFactor {
+    const char* finding;
+    HandMade how;
+};
+std::vector<NamedFactor> with_factor(const std::string& scheme, Dtype type, double factor) {
+    HandMade how;
+    how.scheme = scheme;
+    how.type = type;
+    HandMade attention = how;
+    attention.attention = factor;
+    HandMade ffn = how;
+    ffn.ffn = factor;
+    HandMade both = attention;
+    both.ffn = factor;
+    return {{"factor-of-attention", attention}, {"factor-of-ffn", ffn}, {"factor-of-resid", both}};
+}
+
+TEST(ConformanceOfSmallFactors, FivePerCentAreFoundAndNamedInBf16) {
+    for (const char* const scheme : {"pre-ln", "peri-ln", "post-ln"}) {
+        for (const double wrong : {1.05, 0.95}) {
+            for (const auto& [id, how] : with_factor(scheme, Dtype::bf16, wrong)) {
+                const Conformance result = judged_by_hand(how);
+                EXPECT_FALSE(result.conforms) << scheme << " " << id << " " << wrong;
+                const ConformanceFinding* factor = finding(result, id);
+                ASSERT_NE(factor, nullptr) << scheme << " " << id << " " << wrong;
+                EXPECT_EQ(factor->evidence.at("blocks"), Json({0, 1})) << scheme << " " << id;
+                for (const double one : factor->evidence.at("factors").get<std::vector<double>>()) {
+                    EXPECT_NEAR(one, wrong, 0.012) << scheme << " " << id;
+                }
+                for (const char* const other : {"factor-of-attention", "factor-of-ffn", "factor-of-resid"}) {
+                    EXPECT_TRUE(other == std::string(id) || finding(result, other) == nullptr)
+                        << scheme << " " << id << " " << other;
+                }
+            }
+        }
+    }
+}
+
+// What docs/conformance.md says of each type, for runs of 64 rows of 64 whose sub-layers add half of the stream.
+TEST(ConformanceOfSmallFactors, TheSmallestThatAreFoundAreThoseOfTheManual) {
+    for (const auto& [type, found] :
+         {std::pair(Dtype::bf16, 0.03), std::pair(Dtype::f16, 0.004), std::pair(Dtype::f32, 5e-7)}) {
+        for (const char* const scheme : {"pre-ln", "peri-ln", "post-ln"}) {
+            for (const auto& [id, how] : with_factor(scheme, type, 1 + found)) {
+                EXPECT_FALSE(reads_as_right(how)) << scheme << " " << id << " " << found;
+            }
+        }
+    }
+}
+
+TEST(ConformanceOfSmallFactors, RightRunsPassHoweverLargeTheirStreamIs) {
+    int runs = 0;
+    for (const char* const scheme : {"pre-ln", "peri-ln", "post-ln"}) {
+        for (const Dtype type : {Dtype::bf16, Dtype::f16, Dtype::f32}) {
+            for (const double embedding : {0.03, 1.0, 20.0, 100.0, 1000.0}) {
+                for (const bool wide : {false, true}) {
+                    HandMade how;
+                    how.scheme = scheme;
+                    how.type = type;
+                    how.embedding = embedding;
+                    how.computed_wide = wide;
+                    how.seed = static_cast<std::uint64_t>(++runs);
+                    EXPECT_TRUE(reads_as_right(how)) << scheme << " " << embedding << " " << wide << " " << name(type);
+                }
+            }
+        }
+    }
+}
+
+// At 1000 times the branch every number of it is below half the distance of neighbouring numbers: the sum is the stream
+// again, and all of the branch is difference. That is rounding, not a factor of 0.
+TEST(ConformanceOfSmallFactors, ABranchThatTheTypeLosesIsNoDifference) {
+    HandMade how;
+    how.embedding = 1000;
+    const HandMadeRun run(how);
+    const Reading reading = read_as(run.file(), Hypothesis(scheme_named("pre-ln").program, run.file()));
+    EXPECT_LT(reading.blocks[0].at(Place::resid).factor, 0.9);
+    EXPECT_TRUE(reading.conforms);
+}
+
+TEST(ConformanceOfOneSubLayer, AFactorOfAttentionAloneIsNamedAndExplains) {
+    for (const char* const scheme : {"pre-ln", "peri-ln", "post-ln"}) {
+        HandMade how;
+        how.scheme = scheme;
+        how.type = Dtype::f32;
+        how.attention = 0.5;
+        const Conformance result = judged_by_hand(how);
+        const ConformanceFinding* factor = finding(result, "factor-of-attention");
+        ASSERT_NE(factor, nullptr) << scheme;
+        EXPECT_NEAR(factor->evidence.at("factors").get<std::vector<double>>()[0], 0.5, 1e-5) << scheme;
+        const ConformanceFinding* why = finding(result, "one-branch-scaled");
+        ASSERT_NE(why, nullptr) << scheme;
+        EXPECT_EQ(why->message,
+                  "What attention adds is multiplied by 0.5 in the run; what the feed-forward adds is as the equation "
+                  "says.");
+    }
+    HandMade each;
+    each.type = Dtype::f32;
+    each.attention = 0.5;
+    each.ffn = 2;
+    const Conformance both = judged_by_hand(each);
+    ASSERT_NE(finding(both, "factor-of-attention"), nullptr);
+    ASSERT_NE(finding(both, "factor-of-ffn"), nullptr);
+    EXPECT_NEAR(finding(both, "factor-of-ffn")->evidence.at("factors").get<std::vector<double>>()[1], 2, 1e-5);
+}
+
+TEST(ConformanceOfSharedNorms, ANormThatServesBothSubLayersIsSavedOnce) {
+    HandMade how;
+    how.type = Dtype::f32;
+    how.one_norm = true;
+    HandMadeRun run(how);
+    ASSERT_EQ(run.file().blocks[0].norms.size(), 1U);
+    const Conformance result = conformance(scheme_named("pre-ln"), run.file());
+    EXPECT_TRUE(result.conforms);
+    EXPECT_EQ(ids(result, Severity::note), std::vector<std::string>{"gains-shared"});
+    // A file with gains of a second norm, which the block did not use: that is the one explanation.
+    for (SavedBlock& block : run.file().blocks) {
+        block.norms.push_back(block.norms[0]);
+        for (double& gain : block.norms[1].gain) {
+            gain = 2 - gain;
+        }
+    }
+    const Conformance other = conformance(scheme_named("pre-ln"), run.file());
+    EXPECT_EQ(ids(other, Severity::explanation), std::vector<std::string>{"gains-of-another-norm"});
+    EXPECT_NE(finding(other, "gains-of-another-norm")->message.find("norm 1 has those of norm 0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace flyball::check::against_test
