@@ -232,14 +232,15 @@ void OwnFrame::velocity(const Environment& env, const State<double>& state, cons
     }
 }
 
-double OwnFrame::speed(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader) {
+void OwnFrame::speed(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
+                     Values& speeds) {
     const std::size_t wide = dim_ + 1;
     std::vector<Values> ambient;
     velocity(env, state, leader, ambient);  // leaves slopes_
     Values out;
     Values slope;
     step_.readout(env, framed_, slopes_, out, slope);
-    double sum = 0;
+    speeds.assign(rows_, 0.0);
     for (std::size_t row = 0; row < rows_; ++row) {
         const double* y = out.data() + row * wide;
         double* v = slope.data() + row * wide;
@@ -253,9 +254,8 @@ double OwnFrame::speed(const Environment& env, const State<double>& state, const
         }
         // A readout that is a multiple of theta has nothing across: what is left along it is rounding.
         const bool parallel = std::all_of(y + 1, y + wide, [](double part) { return part == 0; });
-        sum += (parallel ? length(v + 1, dim_) : length(v, wide)) / std::sqrt(squares);
+        speeds[row] = (parallel ? length(v + 1, dim_) : length(v, wide)) / std::sqrt(squares);
     }
-    return sum / static_cast<double>(rows_);
 }
 
 void OwnFrame::doubt(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
