@@ -327,7 +327,7 @@ void read_values(const H5mdFile& file, std::uint64_t header, H5mdPositions& foun
     const std::uint64_t kind = file.number(layout->data, 1, 1, "data layout");
     if (version < 3 || version > 4 || kind != 1 || file.message(all, external_message)) {
         file.fail("positions that are not stored in one piece", "a contiguous data set",
-                  "rewrite it with h5repack --layout=CONTI");
+                  "rewrite it with h5repack -l CONTI");
     }
     std::uint64_t bytes = numbers->size;
     for (const std::uint64_t size : sizes) {

@@ -254,7 +254,7 @@ const std::vector<SettingField>& setting_fields() {
         {"start", "TEXT",
          "symmetric, uniform, gaussian, cone:DELTA, equiangular:RHO (every pair has this cosine), or the rows of a "
          "FILE "
-         "(.safetensors, .h5 of --trajectory, .csv), which says tokens, dimensions and systems",
+         "(.safetensors, .h5 of a trajectory, .csv), which says tokens, dimensions and systems",
          start_text, parse_start},
         {"start-frame", "K", "with a .h5 FILE: start from its sample K, counted from 0 (default: the last)",
          [](const S& s) { return s.start_frame ? Text(std::to_string(*s.start_frame)) : std::nullopt; },
@@ -292,7 +292,7 @@ const std::vector<SettingField>& setting_fields() {
         {"pair-cosine", "C", "pair_fraction is the share of pairs whose cosine is above this",
          [](const S& s) -> Text { return format_double(s.pair_cosine); },
          [](T text, S& s) { s.pair_cosine = real(text, "pair-cosine"); }},
-        {"per-system", "", "put the values of every system into the JSON too; the arrays of --out always have them",
+        {"per-system", "", "put the values of every system into the JSON too; the arrays of a folder always have them",
          [](const S& s) { return on(s.per_system); }, [](T text, S& s) { s.per_system = truth(text, "per-system"); }},
         {"precision", "NAME", "f64 or f32 (attention in float)",
          [](const S& s) -> Text { return name_of(s.precision, precisions); },

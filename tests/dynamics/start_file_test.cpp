@@ -160,9 +160,9 @@ TEST_F(StartFiles, OfDamagedTrajectoriesAreRefusedOrWhole) {
         if (whole[at] == 0 && at % 16 != 0) {
             continue;  // most of the file is room for more names
         }
-        for (const unsigned char value : {0x00, 0x01, 0x7f, 0xff}) {
+        for (const char value : {char{0}, char{1}, char{127}, static_cast<char>(-1)}) {
             std::string damaged = whole;
-            damaged[at] = static_cast<char>(value);
+            damaged[at] = value;
             look(damaged);
         }
     }
