@@ -48,7 +48,7 @@ void resolve(const CLI::App& app, SimulateFlags& flags) {
     if (s.start == dynamics::StartKind::file) {
         const auto said = [&app](const char* flag) { return was_given(app, flag); };
         dynamics::use_start_file(
-            dynamics::open_start_file(s.start_file, s.start_frame),
+            dynamics::open_start_file(s.start_file, s.start_frame, available_memory()),
             {said("--tokens"), said("--dim") || s.trained != nullptr, said("--systems"), said("--r0")}, s);
     }
     dynamics::complete(s);

@@ -55,7 +55,7 @@ std::string_view next_cell(std::string_view& rest, bool& more) {
 // Whether a cell is a number, or was meant to be one: what begins like one ("1;2", "1 2"), and the words that people
 // and programs write for numbers that are none. A line with such a cell is no header.
 bool is_meant_as_number(std::string_view cell) {
-    constexpr std::string_view beginnings = "0123456789.+-";
+    constexpr std::string_view beginnings = "0123456789.+-\"";  // a quote that is left over was not closed
     std::string word(cell.substr(0, 10));
     std::transform(word.begin(), word.end(), word.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

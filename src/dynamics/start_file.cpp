@@ -183,7 +183,8 @@ std::optional<StartFormat> start_format(const std::string& path) {
     return std::nullopt;
 }
 
-std::shared_ptr<const StartFile> open_start_file(const std::string& path, std::optional<std::size_t> frame) {
+std::shared_ptr<const StartFile> open_start_file(const std::string& path, std::optional<std::size_t> frame,
+                                                 double most_bytes) {
     const auto format = start_format(path);
     if (!format) {
         throw Error(ErrorKind::usage, "dynamics.start_file", setting("start", flyball::quoted(path)),
@@ -191,6 +192,13 @@ std::shared_ptr<const StartFile> open_start_file(const std::string& path, std::o
     }
     const auto mapped = std::make_shared<const MappedFile>(path);
     const Found found = found_in(*format, path, mapped->bytes(), frame);
+    const double bytes = 8.0 * static_cast<double>(found.systems * found.tokens) * static_cast<double>(found.dim);
+    if (bytes > most_bytes) {
+        throw Error(ErrorKind::resource, "dynamics.start_file",
+                    fmt::format("a start of {} x {} x {} numbers in {}", found.systems, found.tokens, found.dim,
+                                flyball::quoted(path)),
+                    fmt::format("rows that fit the {:.1f} GB of memory that are free", most_bytes * 1e-9));
+    }
     auto file = std::make_shared<StartFile>();
     file->path = path;
     file->systems = found.systems;

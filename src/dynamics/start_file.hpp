@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,8 +37,10 @@ struct StartFile {
     std::function<std::vector<double>()> rows;  // [systems*tokens, dim]
 };
 
-// `frame`: of a trajectory the sample to start from, counted from 0; the last unless given.
-std::shared_ptr<const StartFile> open_start_file(const std::string& path, std::optional<std::size_t> frame);
+// `frame`: of a trajectory the sample to start from, counted from 0; the last unless given. `most_bytes`: rows that
+// need more memory are an Error(resource) before the file is looked through.
+std::shared_ptr<const StartFile> open_start_file(const std::string& path, std::optional<std::size_t> frame,
+                                                 double most_bytes = std::numeric_limits<double>::infinity());
 
 // What was not said follows from the file; a length r0 beside it is an Error(usage).
 struct StartSaid {

@@ -204,6 +204,7 @@ TEST_F(StartFiles, OfCsvAreOneRowAToken) {
                                      {"1,2\n0,0\n", "zeros alone in row 2"},
                                      {"x,y\nu,v\n", "'u' in line 2"},
                                      {"0x10,1\n", "'0x10'"},
+                                     {"\"1,2\n3,4\n", "'\"1,2' in line 1"},
                                      {"1e308,1e308\n1e308,1.7e308\n", "length is beyond"}}) {
         expect_refused(write("a.csv", text), says);
     }
@@ -233,6 +234,20 @@ TEST_F(StartFiles, ThatAreNoRegularFilesAreRefusedAtOnce) {
     expect_refused(write("text.safetensors", "1,2\n3,4\n5,6\n"), "text.safetensors");
     std::filesystem::create_symlink("loop.csv", path("loop.csv"));
     expect_refused(path("loop.csv"), "loop.csv");
+}
+
+// A file of nothing but a header and a hole: refused for its shape, before anybody reads 32 GB of zeros.
+TEST_F(StartFiles, ThatDoNotFitTheMemoryAreRefusedBeforeTheyAreRead) {
+    const std::string header = R"({"x":{"dtype":"F64","shape":[1000000,4000],"data_offsets":[0,32000000000]}}   )";
+    const auto length = static_cast<std::uint64_t>(header.size());
+    const std::string file = write("big.safetensors", std::string(reinterpret_cast<const char*>(&length), 8) + header);
+    std::filesystem::resize_file(file, 8 + header.size() + 32000000000);
+    try {
+        open_start_file(file, std::nullopt, 1e9);
+        ADD_FAILURE() << "it was taken";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::resource) << error.what();
+    }
 }
 
 Settings settings_of(const std::string& file, const StartSaid& said = {}) {

@@ -65,7 +65,7 @@ KNOWN = [
     ("csv-header-of-nan", "src/dynamics/start_csv.cpp",
      'word == "nan" || word == "inf" ||', 'word == "inf" ||'),
     ("csv-header-of-numbers-with-other-commas", "src/dynamics/start_csv.cpp",
-     'beginnings = "0123456789.+-";', 'beginnings = ".+-";'),
+     'beginnings = "0123456789.+-', 'beginnings = ".+-'),
     ("csv-first-row-is-always-a-header", "src/dynamics/start_csv.cpp",
      "if (number == 1 && is_header(line)) {", "if (number == 1) {"),
     ("csv-rows-of-any-width", "src/dynamics/start_csv.cpp",
