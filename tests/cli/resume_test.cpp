@@ -174,7 +174,7 @@ TEST_F(Interrupted, RunsGoOnWithTheSameStartFileAlone) {
     EXPECT_NE(bytes_of(folder / "samples.safetensors").find("0.post-ln.systems.pair_fraction"), std::string::npos);
     write_rows(1.0000001);
     expect_refused(resume(copy()), "checksum of the start file", "another start file");
-    expect_refused(resume(folder), "a finished run with other start file", "another start file");
+    expect_refused(resume(whole()), "a finished run with other start file", "another start file");
 }
 
 // The blocks go on where they stopped, with the same bits; the same folder with other numbers in it is another run.
