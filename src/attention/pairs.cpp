@@ -61,9 +61,32 @@ struct Tile {
     const double* cosines;  // [rows, columns]
 };
 
+// How many of the numbers exceed the level. Kept apart from what is done with them: this loop has no branch, and the
+// compiler makes vectors of it.
+std::uint64_t count_above(const double* values, std::size_t count, double level) {
+    std::uint64_t found = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+        found += values[k] > level ? 1 : 0;
+    }
+    return found;
+}
+
+// Pairs j > k: of a tile on the diagonal the part below it.
+std::uint64_t pairs_above(const Tile& tile, double level) {
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < tile.rows; ++i) {
+        const std::size_t columns = tile.rows_begin == tile.columns_begin ? i : tile.columns;
+        found += count_above(tile.cosines + i * tile.columns, columns, level);
+    }
+    return found;
+}
+
 void join_edges(const Tile& tile, double level, Components& components) {
     for (std::size_t i = 0; i < tile.rows; ++i) {
         const double* row = tile.cosines + i * tile.columns;
+        if (count_above(row, tile.columns, level) == 0) {
+            continue;  // scattered tokens: a row without an edge is the rule
+        }
         for (std::size_t k = 0; k < tile.columns; ++k) {
             if (row[k] > level) {
                 components.join(static_cast<std::uint32_t>(tile.rows_begin + i),
@@ -95,11 +118,13 @@ double exponential_sum(std::size_t count, double beta, double* values) {
 
 // Tiles of the lower triangle; what stands below the diagonal counts twice. Each slot joins edges in a forest of its
 // own and the forests are merged at the end: components do not depend on the order of joins.
-PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double beta, std::optional<double> level) {
+PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double beta, std::optional<double> level,
+                        std::optional<double> above) {
     const std::size_t blocks = (n + block - 1) / block;
     const std::size_t pairs = blocks * (blocks + 1) / 2;
     const std::size_t slots = std::min(pairs, most_pair_slots);
     std::vector<Components> components(level ? slots : 0, Components(n));
+    std::vector<std::uint64_t> found(slots, 0);
     PairStatistics result;
     result.exponential_sum = parallel_sum(pairs, slots, [&](std::size_t slot, std::size_t begin, std::size_t end) {
         const BlasThreads one(1);
@@ -122,6 +147,9 @@ PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double be
             if (level) {
                 join_edges(tile, *level, components[slot]);
             }
+            if (above) {
+                found[slot] += pairs_above(tile, *above);
+            }
             sum += (row == column ? 1 : 2) * exponential_sum(tile.rows * tile.columns, beta, cosines.data());
         }
         return sum;
@@ -131,6 +159,9 @@ PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double be
             components[0].join(components[slot]);
         }
         result.components = components[0].count();
+    }
+    if (above) {
+        result.above = std::accumulate(found.begin(), found.end(), std::uint64_t{0});
     }
     return result;
 }
@@ -190,6 +221,34 @@ std::size_t arcs(std::size_t n, const double* z, double level) {
         gaps += a[0] * b[0] + a[1] * b[1] > level ? 0 : 1;
     }
     return std::max<std::size_t>(gaps, 1);
+}
+
+// On the circle a cosine above the level is an angle below acos(level): in the order of angles, the partners of a token
+// that lie ahead of it are its next few, all around. The level is at least -1 and the reach at most pi: of a pair
+// within reach only one lies ahead of the other, so that none counts twice. A zero row has cosine 0 with every other.
+std::uint64_t circle_pairs_above(std::size_t n, const double* z, double level) {
+    std::vector<double> angle;
+    angle.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        if (z[2 * i] != 0 || z[2 * i + 1] != 0) {
+            angle.push_back(std::atan2(z[2 * i + 1], z[2 * i]));
+        }
+    }
+    std::sort(angle.begin(), angle.end());
+    constexpr double turn = 6.283185307179586477;
+    const double reach = std::acos(level);
+    const std::size_t count = angle.size();
+    std::uint64_t found = 0;
+    std::size_t end = 0;  // the first that is out of reach of i, counted on past the end of the list
+    for (std::size_t i = 0; i < count; ++i) {
+        end = std::max(end, i + 1);
+        while (end < i + count && angle[end % count] + (end < count ? 0 : turn) - angle[i] < reach) {
+            ++end;
+        }
+        found += end - i - 1;
+    }
+    const std::uint64_t zeros = n - count;
+    return found + (level < 0 ? zeros * count + zeros * (zeros - (zeros > 0 ? 1 : 0)) / 2 : 0);
 }
 
 // Three dimensions: an edge needs |z_j - z_k|^2 < 2 (1 - level), so only neighbours in a sorted coordinate are looked
@@ -252,14 +311,17 @@ std::size_t flooded(std::size_t n, const double* z, double level) {
 
 }  // namespace
 
-PairStatistics pair_statistics(std::size_t n, std::size_t d, const double* z, double beta,
-                               std::optional<double> level) {
+PairStatistics pair_statistics(std::size_t n, std::size_t d, const double* z, double beta, std::optional<double> level,
+                               std::optional<double> above) {
     PairStatistics result;
     const bool sorted = d == 2 || d == 3;
     if (d == 2 && n >= circle_tokens) {
         result.exponential_sum = circle_sum(n, z, beta);
+        if (above) {
+            result.above = circle_pairs_above(n, z, *above);
+        }
     } else {
-        result = by_tiles(n, d, z, beta, sorted ? std::nullopt : level);
+        result = by_tiles(n, d, z, beta, sorted ? std::nullopt : level, above);
     }
     if (level && sorted) {
         result.components = d == 2 ? arcs(n, z, *level) : flooded(n, z, *level);

@@ -11,6 +11,7 @@
 #include "cli/terminal.hpp"
 #include "core/json.hpp"
 #include "core/progress.hpp"
+#include "dynamics/start_file.hpp"
 
 namespace flyball::cli {
 
@@ -43,6 +44,12 @@ void resolve(const CLI::App& app, SimulateFlags& flags) {
                               {said("--dim"), said("--heads"), said("--beta"), said("--attention"),
                                said("--layers") || said("--time"), said("--dt")},
                               s);
+    }
+    if (s.start == dynamics::StartKind::file) {
+        const auto said = [&app](const char* flag) { return was_given(app, flag); };
+        dynamics::use_start_file(
+            dynamics::open_start_file(s.start_file, s.start_frame, available_memory()),
+            {said("--tokens"), said("--dim") || s.trained != nullptr, said("--systems"), said("--r0")}, s);
     }
     dynamics::complete(s);
     dynamics::check(s);

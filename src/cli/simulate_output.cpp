@@ -34,6 +34,15 @@ std::string describe(const dynamics::Settings& s) {
         case dynamics::StartKind::cone:
             text += fmt::format(", start in a cone of {}", format_double(s.cone_delta));
             break;
+        case dynamics::StartKind::equiangular:
+            text += fmt::format(", start with all cosines {}", format_double(s.start_cosine));
+            break;
+        case dynamics::StartKind::file:
+            text += ", start from " + std::filesystem::path(s.start_file).filename().string();
+            if (s.start_frame) {
+                text += fmt::format(", sample {}", *s.start_frame);
+            }
+            break;
     }
     if (s.r0 != 1) {
         text += fmt::format(", r0 = {}", format_double(s.r0));

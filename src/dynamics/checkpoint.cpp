@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
+#include "dynamics/start_file.hpp"
 #include "dynamics/trained_weights.hpp"
 
 namespace flyball::dynamics {
@@ -17,10 +18,13 @@ record::Seal seal_of(const record::Identity& run) {
 }
 
 void save(const std::filesystem::path& path, const record::Identity& run, const std::vector<Sample>& samples,
-          const std::vector<double>& y, const std::vector<Fusing>& fused, const TensorMetadata& metadata) {
+          const std::vector<Sample>& systems, const std::vector<double>& y, const std::vector<Fusing>& fused,
+          const TensorMetadata& metadata) {
     const std::vector<double> packed_samples = pack(samples);
+    const std::vector<double> packed_systems = pack(systems);
     const std::vector<double> packed_fusings = packed(fused);
     const std::vector<TensorToWrite> tensors = {tensor("samples", {samples.size(), packed_width()}, packed_samples),
+                                                tensor("systems", {systems.size(), packed_width()}, packed_systems),
                                                 tensor("y", {y.size()}, y),
                                                 tensor("fused", {packed_fusings.size()}, packed_fusings)};
     record::write_sealed(path, seal_of(run), tensors, metadata);
@@ -45,6 +49,9 @@ record::Identity identity_of(const Settings& settings, const scheme::Program& pr
     if (settings.weights == WeightKind::file) {
         identity.emplace_back("checksum of the weight file", record::file_checksum(settings.weight_file));
     }
+    if (settings.started) {
+        identity.emplace_back("checksum of the start file", settings.started->checksum);
+    }
     if (settings.trained) {
         identity.emplace_back("checksum of the model", settings.trained->checksum());
     }
@@ -52,7 +59,7 @@ record::Identity identity_of(const Settings& settings, const scheme::Program& pr
 }
 
 void save_restart_point(const std::filesystem::path& path, const record::Identity& run, const RestartPoint& point) {
-    save(path, run, point.samples, point.y, point.fused,
+    save(path, run, point.samples, point.systems, point.y, point.fused,
          {{"kind", "restart"},
           {"t", format_double(point.step.t)},
           {"h", format_double(point.step.h)},
@@ -64,7 +71,7 @@ void save_restart_point(const std::filesystem::path& path, const record::Identit
 }
 
 void save_record(const std::filesystem::path& path, const record::Identity& run, const Record& record) {
-    save(path, run, record.samples, {}, record.fused,
+    save(path, run, record.samples, record.systems, {}, record.fused,
          {{"kind", "record"},
           {"outcome", name(record.outcome)},
           {"kernel", record.kernel},
@@ -103,15 +110,23 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
         }
         return static_cast<std::size_t>(*value);
     };
-    const auto shape = file.info("samples").shape;
-    if (shape.size() != 2 || shape[1] != packed_width()) {
-        fail_restart(path, "samples of another shape");
-    }
+    const auto samples_in = [&](const char* name) {
+        const auto shape = file.info(name).shape;
+        if (shape.size() != 2 || shape[1] != packed_width()) {
+            fail_restart(path, fmt::format("{} of another shape", name));
+        }
+        return unpack(file.read<double>(name));
+    };
     Saved saved;
-    const std::vector<Sample> samples = unpack(file.read<double>("samples"));
+    const std::vector<Sample> samples = samples_in("samples");
+    const std::vector<Sample> systems = samples_in("systems");
+    if (samples.empty() ? !systems.empty() : systems.size() % samples.size() != 0) {
+        fail_restart(path, fmt::format("{} values of systems for {} samples", systems.size(), samples.size()));
+    }
     if (text("kind") == "record") {
         Record record;
         record.samples = samples;
+        record.systems = systems;
         record.fused = unpacked_fusings(file.read<double>("fused"));
         bool known = false;
         for (const Outcome outcome : {Outcome::done, Outcome::until, Outcome::diverged, Outcome::nan,
@@ -139,6 +154,7 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
     saved.point.evaluations = count("evaluations");
     saved.point.fallbacks = count("fallbacks");
     saved.point.samples = samples;
+    saved.point.systems = systems;
     saved.point.fused = unpacked_fusings(file.read<double>("fused"));
     saved.point.y = file.read<double>("y");
     if (saved.point.y.size() != numbers || samples.size() != saved.point.next_sample) {

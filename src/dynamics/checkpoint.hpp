@@ -13,7 +13,7 @@
 namespace flyball::dynamics {
 
 // What decides the bits of a run of this program: version, instruction set, every setting, the equation, and the
-// contents of the weight file.
+// contents of the weight file and of the start file.
 record::Identity identity_of(const Settings& settings, const scheme::Program& program);
 
 struct Saved {

@@ -20,6 +20,28 @@ Json fusings(const std::vector<Fusing>& history) {
     return list;
 }
 
+// Of every quantity that a single system has: [samples][systems].
+Json values_of_systems(const Record& record) {
+    Json all = Json::object();
+    const std::size_t samples = record.samples.size();
+    const std::size_t systems = samples == 0 ? 0 : record.systems.size() / samples;
+    for (const SampleField& field : sample_fields()) {
+        if (!field.system) {
+            continue;
+        }
+        Json rows = Json::array();
+        for (std::size_t i = 0; i < samples; ++i) {
+            Json row = Json::array();
+            for (std::size_t m = 0; m < systems; ++m) {
+                row.push_back(field(record.systems[i * systems + m]));
+            }
+            rows.push_back(std::move(row));
+        }
+        all[field.name] = std::move(rows);
+    }
+    return all;
+}
+
 }  // namespace
 
 Json document(const Settings& settings, const std::vector<SchemeRun>& runs) {
@@ -41,6 +63,9 @@ Json document(const Settings& settings, const std::vector<SchemeRun>& runs) {
             const std::size_t dot = place.find('.');
             Json& group = dot == std::string::npos ? row : row[place.substr(0, dot)];
             group[place.substr(dot == std::string::npos ? 0 : dot + 1)] = std::move(values);
+        }
+        if (settings.per_system && !run.record.systems.empty()) {
+            row["systems"] = values_of_systems(run.record);
         }
         row["collapse_time"] = run.record.collapse_time ? Json(*run.record.collapse_time) : Json(nullptr);
         row["fused"] = fusings(run.record.fused);

@@ -16,11 +16,13 @@ struct Measured {
     std::size_t tokens = 1;
     std::size_t dim = 1;
     double beta = 1;
+    double pair_cosine = 0.999;  // a pair counts in the pair fraction when its cosine is above
 };
 
-// theta: [systems, tokens, dim] unit rows (zero rows stay zero); x: the stream, of the same shape.
-Sample measure(const Measured& shape, double t, const std::vector<double>& theta, const std::vector<double>& x,
-               double speed);
+// theta: [systems, tokens, dim] unit rows (zero rows stay zero); x: the stream, of the same shape; speeds: [systems],
+// mean |theta'| of each.
+Measurement measure(const Measured& shape, double t, const std::vector<double>& theta, const std::vector<double>& x,
+                    const std::vector<double>& speeds);
 
 // Cosine, 1 - cosine, radius or variance alone, at O(n d): what an event is looked for with after every step. Nothing
 // for the others.

@@ -244,14 +244,15 @@ void OwnFrame::velocity(const Environment& env, const State<double>& state, cons
 }
 
 // The readout y and its slope v in the frame: |theta'| = |v - y <y, v>/|y|^2| / |y|, averaged over tokens.
-double OwnFrame::speed(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader) {
+void OwnFrame::speed(const Environment& env, const State<double>& state, const std::vector<std::size_t>& leader,
+                     Values& speeds) {
     const std::size_t wide = dim_ + 1;
     std::vector<Values> ambient;
     velocity(env, state, leader, ambient);  // leaves slopes_
     Values out;
     Values slope;
     step_.readout(env, framed_, slopes_, out, slope);
-    double sum = 0;
+    speeds.assign(rows_, 0.0);
     for (std::size_t row = 0; row < rows_; ++row) {
         const double* y = out.data() + row * wide;
         double* v = slope.data() + row * wide;
@@ -265,9 +266,8 @@ double OwnFrame::speed(const Environment& env, const State<double>& state, const
         }
         // A readout that is a multiple of theta has nothing across: what is left along it is rounding.
         const bool parallel = std::all_of(y + 1, y + wide, [](double part) { return part == 0; });
-        sum += (parallel ? length(v + 1, dim_) : length(v, wide)) / std::sqrt(squares);
+        speeds[row] = (parallel ? length(v + 1, dim_) : length(v, wide)) / std::sqrt(squares);
     }
-    return sum / static_cast<double>(rows_);
 }
 
 // What the outputs of f and the streams beside x may be wrong by, `rounding` of their length, is put on them 2^31 times

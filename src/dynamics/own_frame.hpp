@@ -41,9 +41,9 @@ class OwnFrame {
     void velocity(const scheme::Environment& env, const scheme::State<double>& state,
                   const std::vector<std::size_t>& leader, std::vector<Values>& slopes);
 
-    // Mean |theta'| of the readout.
-    double speed(const scheme::Environment& env, const scheme::State<double>& state,
-                 const std::vector<std::size_t>& leader);
+    // |theta'| of the readout: [rows].
+    void speed(const scheme::Environment& env, const scheme::State<double>& state,
+               const std::vector<std::size_t>& leader, Values& speeds);
 
     // What fusing looks at: every token by itself, as if no group held it.
     struct Motion {

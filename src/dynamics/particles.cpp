@@ -218,22 +218,40 @@ void Particles::layer(std::size_t l) {
 }
 
 Measured Particles::shape() const {
-    return {problem_.systems, problem_.tokens, problem_.dim, problem_.attention.settings.beta};
+    return {problem_.systems, problem_.tokens, problem_.dim, problem_.attention.settings.beta, pair_cosine_};
 }
 
-Sample Particles::measure_ode(double t) {
+std::vector<double> Particles::mean_of_systems(const std::vector<double>& of_rows) const {
+    std::vector<double> means(problem_.systems);
+    for (std::size_t m = 0; m < problem_.systems; ++m) {
+        double sum = 0;
+        for (std::size_t j = 0; j < problem_.tokens; ++j) {
+            sum += of_rows[m * problem_.tokens + j];
+        }
+        means[m] = sum / static_cast<double>(problem_.tokens);
+    }
+    return means;
+}
+
+Measurement Particles::measure_ode(double t) {
     if (frame_ != nullptr) {
         step_.readout(ode_environment(t), state_, readout_);
         measure::directions(readout_rows(), theta_);
         ++evaluations_;
-        return measure(shape(), t, theta_, state_.streams[0],
-                       frame_->speed(ode_environment(t), state_, groups_.leaders()));
+        Values speeds;
+        frame_->speed(ode_environment(t), state_, groups_.leaders(), speeds);
+        return measure(shape(), t, theta_, state_.streams[0], mean_of_systems(speeds));
     }
     velocity(t, slopes_);
     step_.readout(ode_environment(t), state_, slopes_, readout_, readout_slope_);
     measure::directions(readout_rows(), theta_);
-    return measure(shape(), t, theta_, state_.streams[0],
-                   measure::mean_angular_speed(readout_rows(), readout_slope_.data()));
+    Values speeds;
+    for (std::size_t m = 0; m < problem_.systems; ++m) {
+        const std::size_t begin = m * problem_.tokens * problem_.dim;
+        speeds.push_back(measure::mean_angular_speed({readout_.data() + begin, problem_.tokens, problem_.dim},
+                                                     readout_slope_.data() + begin));
+    }
+    return measure(shape(), t, theta_, state_.streams[0], speeds);
 }
 
 double Particles::observe_ode(double t, const SampleField& field) {
@@ -242,25 +260,25 @@ double Particles::observe_ode(double t, const SampleField& field) {
     if (const auto value = measure_one(shape(), field, theta_, state_.streams[0])) {
         return *value;
     }
-    return field(measure_ode(t));
+    return field(measure_ode(t).all);
 }
 
-Sample Particles::measure_layers(std::size_t done, const std::vector<double>* theta_before) {
+Measurement Particles::measure_layers(std::size_t done, const std::vector<double>* theta_before) {
     const std::size_t l = std::max<std::size_t>(1, done);
     step_.readout(Environment::layer(l, *problem_.layers, problem_.dt, problem_.tokens, problem_.dim), state_,
                   readout_);
     measure::directions(readout_rows(), theta_);
-    double speed = std::nan("");
+    Values speeds(rows_, std::nan(""));
     if (theta_before != nullptr) {  // how far the last layer turned the tokens, per unit of time
-        double sum = 0;
         for (std::size_t row = 0; row < rows_; ++row) {
             const std::size_t begin = row * problem_.dim;
-            sum +=
-                std::sqrt(measure::squared_distance(theta_.data() + begin, theta_before->data() + begin, problem_.dim));
+            const double squares =
+                measure::squared_distance(theta_.data() + begin, theta_before->data() + begin, problem_.dim);
+            speeds[row] = std::sqrt(squares) / problem_.dt;
         }
-        speed = sum / static_cast<double>(rows_) / problem_.dt;
     }
-    return measure(shape(), static_cast<double>(done) * problem_.dt, theta_, state_.streams[0], speed);
+    return measure(shape(), static_cast<double>(done) * problem_.dt, theta_, state_.streams[0],
+                   mean_of_systems(speeds));
 }
 
 }  // namespace flyball::dynamics

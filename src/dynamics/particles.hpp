@@ -55,10 +55,11 @@ class Particles {
     bool may_lose_digits(double t) const;
     bool digits_lost(double t);
 
-    Sample measure_ode(double t);
+    Measurement measure_ode(double t);
     double observe_ode(double t, const SampleField& field);  // one observable, as cheaply as it can be had
-    Sample measure_layers(std::size_t layers_done, const std::vector<double>* theta_before);
-    const std::vector<double>& theta() const { return theta_; }  // of the last measurement
+    Measurement measure_layers(std::size_t layers_done, const std::vector<double>* theta_before);
+    void set_pair_cosine(double level) { pair_cosine_ = level; }  // of the pair fraction that is measured
+    const std::vector<double>& theta() const { return theta_; }   // of the last measurement
 
     const std::vector<double>& x() const { return state_.streams[0]; }
 
@@ -75,6 +76,7 @@ class Particles {
     void sub_layer(scheme::SubLayer which, const double* in, double* out);
     void use_draw(std::size_t draw);
     Measured shape() const;
+    std::vector<double> mean_of_systems(const std::vector<double>& of_rows) const;
     measure::Rows readout_rows() const { return {readout_.data(), rows_, problem_.dim}; }
     void doubt(double t, Values& doubt, Values& speed);
     bool at_consensus(std::size_t system);
@@ -96,6 +98,7 @@ class Particles {
     std::vector<double> readout_;
     std::vector<double> readout_slope_;
     std::vector<double> theta_;
+    double pair_cosine_ = Measured{}.pair_cosine;
     std::vector<std::vector<double>> slopes_;
     std::size_t evaluations_ = 0;
     std::size_t fallbacks_ = 0;

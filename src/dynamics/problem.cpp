@@ -1,6 +1,7 @@
 #include "dynamics/problem.hpp"
 
 #include "dynamics/start.hpp"
+#include "dynamics/start_file.hpp"
 #include "dynamics/trained_weights.hpp"
 
 namespace flyball::dynamics {
@@ -9,6 +10,9 @@ Problem problem_of(const Settings& s, const scheme::Program& program) {
     check(s);
     const bool centred = s.trained && s.trained->centred;
     Problem problem{program, s.systems, s.tokens, s.dim, centred ? centred_start(s) : start_rows(s), s.r0};
+    if (s.start == StartKind::file) {
+        problem.r0 = s.started->mean_length;
+    }
     problem.attention.settings.kind = attention::kind_from_name(s.attention);
     problem.attention.settings.mask = s.causal ? attention::Mask::causal : attention::Mask::none;
     problem.attention.settings.beta = s.beta;

@@ -29,7 +29,9 @@ Runner::Runner(Problem problem, const Control& control, const Watch& watch)
       problem_(particles_.problem()),
       times_(watch.times.empty() ? std::vector<double>{0, problem_.final_time()} : watch.times),
       cost_(problem_, control),
-      restart_every_(cost_.restart_every()) {}
+      restart_every_(cost_.restart_every()) {
+    particles_.set_pair_cosine(watch.pair_cosine);
+}
 
 Record Runner::run(const std::optional<RestartPoint>& from) {
     const auto begin = std::chrono::steady_clock::now();
@@ -67,13 +69,14 @@ void Runner::take_up(const RestartPoint& from) {
     step_ = from.step;
     next_sample_ = from.next_sample;
     record_.samples = from.samples;
+    record_.systems = from.systems;
     particles_.set_fusings(from.fused);
 }
 
 void Runner::offer_restart_point() {
     if (watch_.restart_point) {
         watch_.restart_point({step_, next_sample_, particles_.evaluations(), particles_.fallbacks(), y_,
-                              record_.samples, particles_.fusings()});
+                              record_.samples, record_.systems, particles_.fusings()});
     }
 }
 
@@ -110,8 +113,10 @@ bool Runner::healthy(const Sample& sample) {
     return !ended_;
 }
 
-void Runner::keep(const Sample& sample) {
+void Runner::keep(const Measurement& seen) {
+    const Sample& sample = seen.all;
     record_.samples.push_back(sample);
+    record_.systems.insert(record_.systems.end(), seen.systems.begin(), seen.systems.end());
     if (watch_.sampled) {
         watch_.sampled(sample, particles_);
     }
@@ -123,10 +128,14 @@ void Runner::keep(const Sample& sample) {
 // The speed at the start is that of the first layer, tried on a copy.
 void Runner::first_layer_sample() {
     const scheme::State<double> start = particles_.state();
-    Sample first = particles_.measure_layers(0, nullptr);
+    Measurement first = particles_.measure_layers(0, nullptr);
     const std::vector<double> before = particles_.theta();
     particles_.layer(1);
-    first.speed = particles_.measure_layers(1, &before).speed;
+    const Measurement second = particles_.measure_layers(1, &before);
+    first.all.speed = second.all.speed;
+    for (std::size_t m = 0; m < first.systems.size(); ++m) {
+        first.systems[m].speed = second.systems[m].speed;
+    }
     particles_.state() = start;
     particles_.set_evaluations(0, 0);
     particles_.measure_layers(0, nullptr);
@@ -158,10 +167,10 @@ void Runner::run_layers() {
         step_.steps = l;
         step_.t = static_cast<double>(l) * problem_.dt;
         if (sampled || watched) {
-            const Sample sample = particles_.measure_layers(l, &before);
+            const Measurement seen = particles_.measure_layers(l, &before);
             next_sample_ += sampled ? 1 : 0;
-            if (sampled || watch_.until->holds(event_field(watch_.until->observable)(sample))) {
-                keep(sample);
+            if (sampled || watch_.until->holds(event_field(watch_.until->observable)(seen.all))) {
+                keep(seen);
             }
         }
         if (!ended_ && l < layers && l % restart_every_ == 0) {
@@ -208,6 +217,7 @@ Watch watch_of(const Settings& settings, Watch watch) {
     watch.times = sample_times(settings);
     watch.log_time = settings.log_time;
     watch.until = settings.until;
+    watch.pair_cosine = settings.pair_cosine;
     return watch;
 }
 

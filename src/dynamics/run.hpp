@@ -22,6 +22,7 @@ const char* name(Outcome outcome);
 
 struct Record {
     std::vector<Sample> samples;
+    std::vector<Sample> systems;  // [samples, systems]: each by itself; empty for a single one
     Outcome outcome = Outcome::done;
     std::string kernel;
     std::size_t steps = 0;
@@ -40,6 +41,7 @@ struct RestartPoint {
     std::size_t fallbacks = 0;
     std::vector<double> y;  // all streams
     std::vector<Sample> samples;
+    std::vector<Sample> systems;  // as in a record
     std::vector<Fusing> fused;
 };
 
@@ -48,6 +50,7 @@ struct Watch {
         {};                 // when to look, increasing, from 0 to the end at most; none: at the start and the end
     bool log_time = false;  // they are even in log t: what a forecast takes for the steps as well
     std::optional<Until> until = {};                                    // ends the run, with a sample
+    double pair_cosine = Measured{}.pair_cosine;                        // the level of the pair fraction
     std::function<void(double done)> progress = {};                     // share of the run, 0..1
     std::function<void(const Sample&, const Particles&)> sampled = {};  // after every sample
     std::function<void(const RestartPoint&)> restart_point = {};        // at every restart point

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <deque>
 
 #include "core/config.hpp"
 #include "core/csv.hpp"
@@ -41,6 +42,34 @@ std::string samples_csv(const std::vector<SchemeRun>& runs) {
     return text;
 }
 
+// Every field of every run: NUMBER.SCHEME.FIELD of [samples], and NUMBER.SCHEME.systems.FIELD of [samples, systems]
+// where there are several.
+void write_arrays(const std::filesystem::path& path, const std::vector<SchemeRun>& runs) {
+    std::deque<std::vector<double>> arrays;  // tensors borrow them: they must not move
+    std::vector<TensorToWrite> tensors;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const Record& record = runs[i].record;
+        const std::string run = fmt::format("{}.{}", i, runs[i].scheme.name);
+        const auto add = [&](const std::string& name, std::vector<std::size_t> shape, const SampleField& field,
+                             const std::vector<Sample>& samples) {
+            std::vector<double>& values = arrays.emplace_back();
+            for (const Sample& sample : samples) {
+                values.push_back(field(sample));
+            }
+            tensors.push_back(tensor(name, std::move(shape), values));
+        };
+        for (const SampleField& field : sample_fields()) {
+            const std::size_t samples = record.samples.size();
+            add(fmt::format("{}.{}", run, field.name), {samples}, field, record.samples);
+            if (field.system && !record.systems.empty()) {
+                add(fmt::format("{}.systems.{}", run, field.name), {samples, record.systems.size() / samples}, field,
+                    record.systems);
+            }
+        }
+    }
+    write_safetensors(path, tensors, {});
+}
+
 std::vector<ConfigEntry> configuration(const RunFolder::Plan& plan) {
     std::vector<ConfigEntry> entries;
     const auto add = [&](const std::string& key, std::vector<std::string> values) {
@@ -64,6 +93,19 @@ std::vector<record::Identity> identities(const RunFolder::Plan& plan) {
         all.push_back(identity_of(plan.settings, scheme.program));
     }
     return all;
+}
+
+constexpr std::string_view of_an_input = "checksum of the ";
+
+// The files that the runs read, which provenance.json keeps: a finished run is not that of another start file either.
+record::Identity inputs_of_runs(const std::vector<record::Identity>& runs) {
+    record::Identity inputs;
+    for (const auto& [key, value] : runs.front()) {
+        if (key.starts_with(of_an_input)) {
+            inputs.emplace_back(key.substr(of_an_input.size()), value);
+        }
+    }
+    return inputs;
 }
 
 // What the runs have in common, their equations, and what is kept of them.
@@ -105,7 +147,7 @@ RunFolder::RunFolder(std::filesystem::path path, record::FolderUse use, Plan pla
       identities_(identities(plan_)),
       folder_(std::move(path), use,
               {to_toml(configuration(plan_)), folder_identity(identities_, plan_.trajectory), plan_.resume_command,
-               "dynamics.run_folder"}),
+               "dynamics.run_folder", inputs_of_runs(identities_)}),
       frame_samples_(frames_of(plan_.settings)),
       files_{"config.toml"} {}
 
@@ -193,23 +235,7 @@ void RunFolder::write(const std::vector<SchemeRun>& runs) {
     write_file_atomically(path() / "samples.csv", samples_csv(runs));
     add_file("samples.csv");
 
-    const auto fields = sample_fields();
-    std::vector<std::vector<double>> arrays;
-    std::vector<TensorToWrite> tensors;
-    for (const SchemeRun& run : runs) {
-        for (const SampleField& field : fields) {
-            arrays.emplace_back();
-            for (const Sample& sample : run.record.samples) {
-                arrays.back().push_back(field(sample));
-            }
-        }
-    }
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-        const std::size_t run = i / fields.size();
-        tensors.push_back(tensor(fmt::format("{}.{}.{}", run, runs[run].scheme.name, fields[i % fields.size()].name),
-                                 {arrays[i].size()}, arrays[i]));
-    }
-    write_safetensors(path() / "samples.safetensors", tensors, {});
+    write_arrays(path() / "samples.safetensors", runs);
     add_file("samples.safetensors");
     for (std::size_t i = 0; plan_.trajectory && i < runs.size(); ++i) {
         const std::string name = runs.size() > 1 ? fmt::format("trajectory-{}.h5", i + 1) : "trajectory.h5";

@@ -159,9 +159,9 @@ void Runner::end_at_event(double before, double t, Integrator& integrator, Motio
         (watch_.until->holds(observed(middle)) ? high : low) = middle;
     }
     place(high, integrator, motion);
-    const Sample sample = particles_.measure_ode(high);
+    const Measurement seen = particles_.measure_ode(high);
     step_.t = high;
-    keep(sample);
+    keep(seen);
     end(Outcome::until);
 }
 

@@ -29,7 +29,7 @@ class Runner {
 
     void take_up(const RestartPoint& from);
     void offer_restart_point();
-    void keep(const Sample& sample);     // may end the run
+    void keep(const Measurement& seen);  // may end the run
     bool healthy(const Sample& sample);  // sets the outcome when not
     void end(Outcome outcome);
     void report_progress(double share);

@@ -14,20 +14,22 @@ namespace flyball::dynamics {
 namespace {
 
 constexpr auto fields = std::to_array<SampleField>({
-    {"t", "t", &Sample::t, nullptr, false},
-    {"cosine", "cosine.mean", &Sample::cosine, nullptr, true},
-    {"cosine_lo", "cosine.lo", &Sample::cosine_lo, nullptr, false},
-    {"cosine_hi", "cosine.hi", &Sample::cosine_hi, nullptr, false},
-    {"one_minus_cosine", "one_minus_cosine", &Sample::one_minus_cosine, nullptr, true},
-    {"radius", "radius.mean", &Sample::radius, nullptr, true},
-    {"radius_min", "radius.min", &Sample::radius_min, nullptr, false},
-    {"radius_max", "radius.max", &Sample::radius_max, nullptr, false},
-    {"variance", "variance", &Sample::variance, nullptr, true},
-    {"energy", "energy", &Sample::energy, nullptr, true},
-    {"speed", "speed", &Sample::speed, nullptr, true},
-    {"clusters", "clusters", &Sample::clusters, nullptr, true},
-    {"effective_rank", "effective_rank", &Sample::effective_rank, nullptr, true},
-    {"log_one_minus_cosine", nullptr, nullptr, [](const Sample& s) { return std::log(s.one_minus_cosine); }, false},
+    {"t", "t", &Sample::t, nullptr, false, false},
+    {"cosine", "cosine.mean", &Sample::cosine, nullptr, true, true},
+    {"cosine_lo", "cosine.lo", &Sample::cosine_lo, nullptr, false, false},
+    {"cosine_hi", "cosine.hi", &Sample::cosine_hi, nullptr, false, false},
+    {"one_minus_cosine", "one_minus_cosine", &Sample::one_minus_cosine, nullptr, true, true},
+    {"radius", "radius.mean", &Sample::radius, nullptr, true, true},
+    {"radius_min", "radius.min", &Sample::radius_min, nullptr, false, true},
+    {"radius_max", "radius.max", &Sample::radius_max, nullptr, false, true},
+    {"variance", "variance", &Sample::variance, nullptr, true, true},
+    {"energy", "energy", &Sample::energy, nullptr, true, true},
+    {"speed", "speed", &Sample::speed, nullptr, true, true},
+    {"clusters", "clusters", &Sample::clusters, nullptr, true, true},
+    {"pair_fraction", "pair_fraction", &Sample::pair_fraction, nullptr, true, true},
+    {"effective_rank", "effective_rank", &Sample::effective_rank, nullptr, true, true},
+    {"log_one_minus_cosine", nullptr, nullptr, [](const Sample& s) { return std::log(s.one_minus_cosine); }, false,
+     false},
 });
 
 constexpr std::size_t kept_fields = [] {

@@ -26,6 +26,7 @@ struct Sample {
     double energy = unknown;
     double speed = unknown;
     double clusters = unknown;        // mean over systems; not measured above 65,536 tokens
+    double pair_fraction = unknown;   // of pairs i < j with a cosine above a level; as far as clusters are measured
     double effective_rank = unknown;  // not measured above min(n, d) = 1024
 
     bool operator==(const Sample&) const = default;
@@ -36,9 +37,16 @@ struct SampleField {
     const char* json;       // where it stands in a run's JSON: "speed", or "cosine.mean"
     double Sample::*value;  // the member it is kept in; null for what follows from another one
     double (*derived)(const Sample&);
-    bool event;  // --until may watch it
+    bool event;   // --until may watch it
+    bool system;  // a single system has it too: t and quantiles over systems are not of one
 
     double operator()(const Sample& sample) const { return value != nullptr ? sample.*value : derived(sample); }
+};
+
+// One look at a run.
+struct Measurement {
+    Sample all;                   // over all systems
+    std::vector<Sample> systems;  // of each by itself, where there are several; lo and hi are then its cosine
 };
 
 std::span<const SampleField> sample_fields();

@@ -9,6 +9,8 @@
 #include "core/number.hpp"
 #include "dynamics/method.hpp"
 #include "dynamics/sample.hpp"
+#include "dynamics/start.hpp"
+#include "dynamics/start_file.hpp"
 #include "dynamics/trained_weights.hpp"
 
 namespace flyball::dynamics {
@@ -25,11 +27,50 @@ void positive(double value, std::string_view name) {
     }
 }
 
+void check_start(const Settings& s) {
+    if (s.start == StartKind::cone && !(s.cone_delta > 0 && s.cone_delta <= 1)) {
+        fail(fmt::format("cone:{}", format_double(s.cone_delta)), "a delta above 0 and at most 1");
+    }
+    if (s.start == StartKind::equiangular) {
+        const double least = s.tokens < 2 ? -1 : -1 / static_cast<double>(s.tokens - 1);
+        if (!(s.start_cosine < 1) || (s.start_cosine < least && share_of_mean(s.tokens, s.start_cosine) != 0)) {
+            fail(fmt::format("equiangular:{} for {} tokens", format_double(s.start_cosine), s.tokens),
+                 fmt::format("a cosine from {} up to but not 1: no {} vectors have less between all of them",
+                             format_double(least), s.tokens));
+        }
+    }
+    if (const std::size_t needed = start_dimensions(s); needed > s.dim) {
+        const bool symmetric = s.start == StartKind::symmetric;
+        fail(fmt::format("{} start of {} tokens in {} dimensions", symmetric ? "a symmetric" : "an equiangular",
+                         s.tokens, s.dim),
+             symmetric ? "at least as many dimensions as tokens: the start is orthonormal"
+                       : fmt::format("at least {} dimensions, which so many vectors with equal angles need", needed),
+             fmt::format("use {} or {}", setting("dim", std::to_string(needed)), setting("start", "uniform")));
+    }
+    if (s.start == StartKind::file) {
+        check_start_file(s);
+    } else if (s.start_frame) {
+        fail(fmt::format("{} without a file to start from", setting("start-frame")),
+             fmt::format("the trajectory that it is a sample of, {}", setting("start", "FILE.h5")));
+    }
+}
+
 }  // namespace
+
+std::size_t start_dimensions(const Settings& s) {
+    if (s.start == StartKind::symmetric) {
+        return s.tokens;
+    }
+    if (s.start == StartKind::equiangular) {
+        const bool simplex = s.tokens > 1 && share_of_mean(s.tokens, s.start_cosine) == 0;
+        return s.tokens - (simplex ? 1 : 0);
+    }
+    return 1;
+}
 
 void complete(Settings& s) {
     if (s.dim == 0) {
-        s.dim = s.start == StartKind::symmetric ? std::max<std::size_t>(32, s.tokens) : 32;
+        s.dim = std::max<std::size_t>(32, start_dimensions(s));
     }
 }
 
@@ -44,6 +85,9 @@ void check(const Settings& s) {
         fail(setting("beta", format_double(s.beta)), "a finite number, 0 or more");
     }
     positive(s.r0, "r0");
+    if (!(s.pair_cosine >= -1 && s.pair_cosine < 1)) {
+        fail(setting("pair-cosine", format_double(s.pair_cosine)), "a cosine from -1 up to but not 1");
+    }
     positive(s.rtol, "rtol");
     positive(s.atol, "atol");
     positive(s.step(), "dt");
@@ -57,14 +101,7 @@ void check(const Settings& s) {
     if (s.samples < 2) {
         fail(setting("samples", std::to_string(s.samples)), "at least 2: the start and the end");
     }
-    if (s.start == StartKind::symmetric && s.tokens > s.dim) {
-        fail(fmt::format("a symmetric start of {} tokens in {} dimensions", s.tokens, s.dim),
-             "at least as many dimensions as tokens: the start is orthonormal",
-             fmt::format("use {} or {}", setting("dim", std::to_string(s.tokens)), setting("start", "uniform")));
-    }
-    if (s.start == StartKind::cone && !(s.cone_delta > 0 && s.cone_delta <= 1)) {
-        fail(fmt::format("cone:{}", format_double(s.cone_delta)), "a delta above 0 and at most 1");
-    }
+    check_start(s);
     if (s.draws_weights() && s.dim % s.heads != 0) {
         fail(fmt::format("{} heads in {} dimensions", s.heads, s.dim),
              fmt::format("a number of heads that divides {}", setting("dim")));
@@ -146,7 +183,10 @@ double memory_estimate(const Settings& s, std::size_t streams) {
     total += 8.0 * static_cast<double>(s.ffn_width) *
              (2.0 * static_cast<double>(s.dim) * static_cast<double>(s.systems) + static_cast<double>(s.tokens));
     // Every sample is kept: in the record, in the restart point that is being written, and as text and JSON at the end.
-    return total + static_cast<double>(sample_count(s)) * sizeof(Sample) * 20;
+    total += static_cast<double>(sample_count(s)) * sizeof(Sample) * 20;
+    // Those of every system: in the record, in restart points and arrays, and in the document where that was asked for.
+    const double each = s.systems > 1 ? static_cast<double>(s.systems) * (s.per_system ? 20 : 6) : 0;
+    return total + each * static_cast<double>(sample_count(s)) * sizeof(Sample);
 }
 
 }  // namespace flyball::dynamics

@@ -17,8 +17,9 @@
 namespace flyball::dynamics {
 
 struct TrainedWeights;  // trained_weights.hpp
+struct StartFile;       // start_file.hpp
 
-enum class StartKind { symmetric, uniform, gaussian, cone };
+enum class StartKind { symmetric, uniform, gaussian, cone, equiangular, file };
 enum class WeightKind { identity, gaussian, kaiming, orthogonal, file, model };
 enum class Method { automatic, erk, bdf, euler, rk4 };
 enum class Precision { f64, f32 };
@@ -61,7 +62,12 @@ struct Settings {
     std::size_t ffn_width = 0;  // 0: no FFN
 
     StartKind start = StartKind::uniform;
-    double cone_delta = 0;  // every pair has cosine >= 1 - delta
+    double cone_delta = 0;    // every pair has cosine >= 1 - delta
+    double start_cosine = 0;  // equiangular: every pair has this cosine
+    std::string start_file;
+    std::optional<std::size_t> start_frame;  // of a trajectory; the last unless said
+    // What was opened of the file; follows from the two above.
+    std::shared_ptr<const StartFile> started = nullptr;
     double r0 = 1;
     std::size_t systems = 1;
     std::uint64_t seed = 1;
@@ -75,6 +81,8 @@ struct Settings {
     std::size_t samples = 51;  // including 0 and the end
     bool log_time = false;     // samples spaced evenly in log t (after the first)
     std::optional<Until> until;
+    double pair_cosine = 0.999;  // the pair fraction counts pairs with a cosine above
+    bool per_system = false;     // the document has the values of every system too
 
     bool draws_weights() const {
         return weights == WeightKind::gaussian || weights == WeightKind::kaiming || weights == WeightKind::orthogonal;
@@ -87,20 +95,24 @@ struct Settings {
 using SettingField = flyball::SettingField<Settings>;
 const std::vector<SettingField>& setting_fields();
 
-// What follows from the rest where it was not said (the dimension: 32, or the tokens of a symmetric start).
+// What follows from the rest where it was not said (the dimension: 32, or the tokens of an equiangular start).
 void complete(Settings& settings);
 
 // Throws Error(usage) with a sentence where a setting makes no sense, alone or beside the others.
 void check(const Settings& settings);
 
-// The pieces of fields that others read too. "symmetric", "cone:0.01"; "kaiming:1.5", "kaiming:q=1,o=identity",
-// "weights.safetensors", "builtin:pre-ln"; "cosine>0.999".
+// The pieces of fields that others read too. "symmetric", "cone:0.01", "run/trajectory.h5"; "kaiming:1.5",
+// "kaiming:q=1,o=identity", "weights.safetensors", "builtin:pre-ln"; "cosine>0.999".
 void parse_start(const std::string& text, Settings& settings);
 void parse_weights(const std::string& text, Settings& settings);
 std::string weights_text(const Settings& settings);
 Until parse_until(const std::string& text);
 Method parse_method(const std::string& text);
 const char* name(Method method);
+
+// The least number of dimensions that the start needs: as many as tokens where it is equiangular, one less where all
+// tokens together have no mean.
+std::size_t start_dimensions(const Settings& settings);
 
 // The times at which a run is looked at, increasing from 0 to the end.
 std::vector<double> sample_times(const Settings& settings);

@@ -13,6 +13,7 @@
 #include "dynamics/method.hpp"
 #include "dynamics/sample.hpp"
 #include "dynamics/settings.hpp"
+#include "dynamics/start_file.hpp"
 
 namespace flyball::dynamics {
 
@@ -38,10 +39,10 @@ bool truth(const std::string& text, const char* key) {
 template <class Value>
 using Names = NamedValues<Value>;
 
-const Names<StartKind> starts = {{"symmetric", StartKind::symmetric},
-                                 {"uniform", StartKind::uniform},
-                                 {"gaussian", StartKind::gaussian},
-                                 {"cone:DELTA", StartKind::cone}};
+const Names<StartKind> starts = {
+    {"symmetric", StartKind::symmetric},         {"uniform", StartKind::uniform},
+    {"gaussian", StartKind::gaussian},           {"cone:DELTA", StartKind::cone},
+    {"equiangular:RHO", StartKind::equiangular}, {"FILE.safetensors, FILE.h5, FILE.csv", StartKind::file}};
 const Names<WeightKind> weight_kinds = {{"identity", WeightKind::identity},
                                         {"gaussian", WeightKind::gaussian},
                                         {"kaiming", WeightKind::kaiming},
@@ -96,7 +97,19 @@ bool is_model_name(const std::string& text) {
 }
 
 Text start_text(const Settings& s) {
-    return s.start == StartKind::cone ? "cone:" + format_double(s.cone_delta) : name_of(s.start, starts);
+    switch (s.start) {
+        case StartKind::cone:
+            return "cone:" + format_double(s.cone_delta);
+        case StartKind::equiangular:
+            return "equiangular:" + format_double(s.start_cosine);
+        case StartKind::file:
+            return s.start_file;
+        case StartKind::symmetric:
+        case StartKind::uniform:
+        case StartKind::gaussian:
+            break;
+    }
+    return name_of(s.start, starts);
 }
 
 Text until_text(const Settings& s) {
@@ -112,15 +125,34 @@ Text on(bool value) {
 }  // namespace
 
 void parse_start(const std::string& text, Settings& settings) {
-    if (text.rfind("cone:", 0) == 0) {
+    settings.started = nullptr;
+    const std::string_view all = text;
+    if (all.starts_with("cone:")) {
         settings.start = StartKind::cone;
-        settings.cone_delta = reader.number_in(std::string_view(text).substr(5), flyball::quoted(text),
-                                               "cone: followed by a number, for example cone:0.01");
+        settings.cone_delta =
+            reader.number_in(all.substr(5), flyball::quoted(text), "cone: followed by a number, for example cone:0.01");
         return;
     }
-    settings.start = reader.named(text, "start", starts);
-    if (settings.start == StartKind::cone) {
+    if (all.starts_with("equiangular:")) {
+        settings.start = StartKind::equiangular;
+        settings.start_cosine = reader.number_in(all.substr(12), flyball::quoted(text),
+                                                 "equiangular: followed by a cosine, for example equiangular:0.5");
+        return;
+    }
+    if (start_format(text)) {
+        settings.start = StartKind::file;
+        settings.start_file = text;
+        return;
+    }
+    if (text == "cone") {
         fail_field("a cone without its size", "cone:DELTA, for example cone:0.01");
+    }
+    if (text == "equiangular") {
+        fail_field("an equiangular start without its cosine", "equiangular:RHO, for example equiangular:0.5");
+    }
+    settings.start = reader.named(text, "start", starts);
+    if (settings.start == StartKind::file) {  // the words that stand for files in a message
+        fail_field(setting("start", flyball::quoted(text)), "the name of one file");
     }
 }
 
@@ -197,7 +229,7 @@ const std::vector<SettingField>& setting_fields() {
     static const std::vector<SettingField> fields = {
         {"tokens", "N", "number of particles", [](const S& s) -> Text { return std::to_string(s.tokens); },
          [](T text, S& s) { s.tokens = whole(text, "tokens", 1); }},
-        {"dim", "D", "dimensions (32, or the number of tokens for a symmetric start)",
+        {"dim", "D", "dimensions (32, or the number of tokens for a start of equal angles)",
          [](const S& s) { return s.dim == 0 ? std::nullopt : Text(std::to_string(s.dim)); },
          [](T text, S& s) { s.dim = whole(text, "dim", 1); }},
         {"beta", "B", "inverse temperature of attention", [](const S& s) -> Text { return format_double(s.beta); },
@@ -219,8 +251,16 @@ const std::vector<SettingField>& setting_fields() {
          [](T text, S& s) { s.ffn_width = whole(text, "ffn", 0); }},
         {"attention", "NAME", attention_help.c_str(), [](const S& s) -> Text { return s.attention; },
          [](T text, S& s) { s.attention = text; }},
-        {"start", "NAME", "symmetric, uniform, gaussian or cone:DELTA", start_text, parse_start},
-        {"r0", "R", "length of the particles at the start", [](const S& s) -> Text { return format_double(s.r0); },
+        {"start", "TEXT",
+         "symmetric, uniform, gaussian, cone:DELTA, equiangular:RHO (every pair has this cosine), or the rows of a "
+         "FILE "
+         "(.safetensors, .h5 of a trajectory, .csv), which says tokens, dimensions and systems",
+         start_text, parse_start},
+        {"start-frame", "K", "with a .h5 FILE: start from its sample K, counted from 0 (default: the last)",
+         [](const S& s) { return s.start_frame ? Text(std::to_string(*s.start_frame)) : std::nullopt; },
+         [](T text, S& s) { s.start_frame = whole(text, "start-frame", 0); }},
+        {"r0", "R", "length of the particles at the start; those of a FILE have lengths of their own",
+         [](const S& s) { return s.start == StartKind::file ? std::nullopt : Text(format_double(s.r0)); },
          [](T text, S& s) { s.r0 = real(text, "r0"); }},
         {"time", "T", "run the ODE limit up to this time",
          [](const S& s) { return s.layers ? std::nullopt : Text(format_double(s.time)); },
@@ -249,6 +289,11 @@ const std::vector<SettingField>& setting_fields() {
          [](T text, S& s) { s.log_time = truth(text, "log-time"); }},
         {"until", "EVENT", "stop at an event, for example cosine>0.999", until_text,
          [](T text, S& s) { s.until = parse_until(text); }},
+        {"pair-cosine", "C", "pair_fraction is the share of pairs whose cosine is above this",
+         [](const S& s) -> Text { return format_double(s.pair_cosine); },
+         [](T text, S& s) { s.pair_cosine = real(text, "pair-cosine"); }},
+        {"per-system", "", "put the values of every system into the JSON too; the arrays of a folder always have them",
+         [](const S& s) { return on(s.per_system); }, [](T text, S& s) { s.per_system = truth(text, "per-system"); }},
         {"precision", "NAME", "f64 or f32 (attention in float)",
          [](const S& s) -> Text { return name_of(s.precision, precisions); },
          [](T text, S& s) { s.precision = reader.named(text, "precision", precisions); }},

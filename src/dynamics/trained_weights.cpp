@@ -85,14 +85,37 @@ void check_trained(const Settings& s) {
                      "no more tokens than such a window has, since particles have none",
                      fmt::format("use {}", setting("tokens", std::to_string(trained.window))));
     }
-    if (trained.centred && s.start == StartKind::symmetric && s.tokens + 1 > s.dim) {
+    if (trained.centred && start_dimensions(s) + 1 > s.dim) {
         fail_trained(
-            fmt::format("a symmetric start of {} tokens with the weights of {}", s.tokens, name),
+            fmt::format("{} start of {} tokens with the weights of {}",
+                        s.start == StartKind::symmetric ? "a symmetric" : "an equiangular", s.tokens, name),
             fmt::format("at most {} tokens: LayerNorm leaves one dimension less than the model has", s.dim - 1));
     }
 }
 
+namespace {
+
+// Rows of a file have as many channels as the model: LayerNorm sees what is left of them without their mean.
+std::vector<double> without_mean(const Settings& s) {
+    std::vector<double> rows = start_rows(s);
+    for (std::size_t begin = 0; begin < rows.size(); begin += s.dim) {
+        double sum = 0;
+        for (std::size_t c = begin; c < begin + s.dim; ++c) {
+            sum += rows[c];
+        }
+        for (std::size_t c = begin; c < begin + s.dim; ++c) {
+            rows[c] -= sum / static_cast<double>(s.dim);
+        }
+    }
+    return rows;
+}
+
+}  // namespace
+
 std::vector<double> centred_start(const Settings& settings) {
+    if (settings.start == StartKind::file) {
+        return without_mean(settings);
+    }
     Settings narrow = settings;
     narrow.dim = settings.dim - 1;
     const std::vector<double> from = start_rows(narrow);

@@ -61,7 +61,7 @@ std::vector<std::string> trained_notes(const Settings& settings);
 void check_trained(const Settings& settings);
 
 // The start of particles in the space that LayerNorm leaves: that of dim - 1 dimensions, turned so that the sum of the
-// channels is 0. All inner products stay what they are.
+// channels is 0. All inner products stay what they are. Rows of a file lose the mean of their channels instead.
 std::vector<double> centred_start(const Settings& settings);
 
 }  // namespace flyball::dynamics

@@ -90,6 +90,49 @@ TEST(Pairs, SumsAndComponentsAgreeWithTheirDefinitions) {
     }
 }
 
+std::uint64_t plain_above(const std::vector<double>& z, std::size_t n, std::size_t d, double level) {
+    std::uint64_t count = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t k = j + 1; k < n; ++k) {
+            count += cosine(z, d, j, k) > level ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+// Tiles, and on the circle from 1024 tokens on sorted angles; levels on both sides of 0.
+TEST(Pairs, AboveALevelAreCountedAsTheDefinitionCountsThem) {
+    for (const std::size_t n : {1U, 2U, 3U, 191U, 192U, 193U, 400U, 1100U}) {
+        for (const std::size_t d : {2U, 3U, 7U}) {
+            for (const std::size_t clumps : {0U, 5U}) {
+                const std::vector<double> z = points(n, d, clumps, 0.02, n + 10 * d);
+                for (const double level : {-0.7, 0.0, 0.5, 0.999}) {
+                    EXPECT_EQ(pair_statistics(n, d, z.data(), 1, std::nullopt, level).above,
+                              plain_above(z, n, d, level))
+                        << n << " tokens in " << d << " dimensions, " << clumps << " clumps, above " << level;
+                }
+            }
+        }
+    }
+    EXPECT_FALSE(pair_statistics(1, 2, std::vector<double>{1, 0}.data(), 1, 0.999).above.has_value());
+}
+
+TEST(Pairs, AboveALevelCountAcrossMinusPiAndWithZeroRows) {
+    for (const std::size_t n : {40U, 2000U}) {  // tiles, and angles
+        std::vector<double> z;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double angle = M_PI + 0.01 * (static_cast<double>(i) / static_cast<double>(n) - 0.5);
+            z.push_back(std::cos(angle));
+            z.push_back(std::sin(angle));
+        }
+        EXPECT_EQ(pair_statistics(n, 2, z.data(), 1, std::nullopt, 0.999).above, n * (n - 1) / 2) << n;
+        z[4] = z[5] = z[8] = z[9] = 0;  // two tokens without a direction
+        EXPECT_EQ(pair_statistics(n, 2, z.data(), 1, std::nullopt, 0.999).above, (n - 2) * (n - 3) / 2) << n;
+        EXPECT_EQ(pair_statistics(n, 2, z.data(), 1, std::nullopt, -0.5).above, n * (n - 1) / 2) << n;
+        EXPECT_EQ(pair_statistics(n, 2, z.data(), 1, std::nullopt, 0.0).above, (n - 2) * (n - 3) / 2) << n;
+    }
+}
+
 TEST(Pairs, FourierSumsOnTheCircleAgreeWithTheDefinition) {
     const std::size_t n = 2000;
     for (const std::size_t clumps : {0U, 3U}) {

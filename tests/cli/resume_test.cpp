@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/file.hpp"
 #include "program.hpp"
@@ -146,6 +147,34 @@ TEST_F(Interrupted, RunsRefuseAnotherWeightFile) {
     make("--weights " + (root_ / "w.safetensors").string());
     write_weights(1.0000001);
     expect_refused(resume(copy()), "checksum of the weight file", "another weight file");
+}
+
+// From the rows of a file, two systems of them: the same bytes with the same contents, values of every system included;
+// another file of that name is another run, also for one that has ended.
+TEST_F(Interrupted, RunsGoOnWithTheSameStartFileAlone) {
+    const auto write_rows = [&](double value) {
+        std::string header = R"({"x":{"dtype":"F64","shape":[2,300,3],"data_offsets":[0,14400]}})";
+        header.append((8 - header.size() % 8) % 8, ' ');
+        const auto length = static_cast<std::uint64_t>(header.size());
+        std::string file(reinterpret_cast<const char*>(&length), 8);
+        file += header;
+        for (int i = 0; i < 1800; ++i) {
+            const double entry = i == 1234 ? value : std::cos(1.7 * i);
+            file.append(reinterpret_cast<const char*>(&entry), 8);
+        }
+        write_file_atomically(root_ / "rows.safetensors", file);
+    };
+    write_rows(1);
+    make("--start " + (root_ / "rows.safetensors").string(), "--pair-cosine 0.9");
+    const fs::path folder = copy();
+    EXPECT_EQ(resume(folder).exit, 0);
+    for (const char* name : {"samples.csv", "samples.safetensors", "trajectory-1.h5", "cosine.svg"}) {
+        EXPECT_EQ(bytes_of(folder / name), bytes_of(whole() / name)) << name;
+    }
+    EXPECT_NE(bytes_of(folder / "samples.safetensors").find("0.post-ln.systems.pair_fraction"), std::string::npos);
+    write_rows(1.0000001);
+    expect_refused(resume(copy()), "checksum of the start file", "another start file");
+    expect_refused(resume(whole()), "a finished run with other start file", "another start file");
 }
 
 // The blocks go on where they stopped, with the same bits; the same folder with other numbers in it is another run.

@@ -65,6 +65,7 @@ std::map<std::string, double> fields(const Sample& s) {
             {"energy", s.energy},
             {"speed", s.speed},
             {"clusters", s.clusters},
+            {"pair_fraction", s.pair_fraction},
             {"effective_rank", s.effective_rank},
             {"one_minus_cosine", s.one_minus_cosine},
             {"log_one_minus_cosine", std::log(s.one_minus_cosine)}};
@@ -80,7 +81,8 @@ TEST(SimulateColumns, OfTheJsonAreTheFieldsOfTheirName) {
     EXPECT_EQ(run["equation"], "x + dt*f(norm(x)) | norm(x)");
     for (std::size_t i = 0; i < 7; ++i) {
         std::map<std::string, double> shown;
-        for (const char* key : {"t", "variance", "energy", "speed", "clusters", "effective_rank", "one_minus_cosine"}) {
+        for (const char* key :
+             {"t", "variance", "energy", "speed", "clusters", "pair_fraction", "effective_rank", "one_minus_cosine"}) {
             shown[key] = run[key][i];
         }
         shown["cosine"] = run["cosine"]["mean"][i];
@@ -100,6 +102,24 @@ TEST(SimulateColumns, OfTheJsonAreTheFieldsOfTheirName) {
     EXPECT_EQ(run["stats"]["steps"], expected.record.steps);
     EXPECT_EQ(run["stats"]["evaluations"], expected.record.evaluations);
     EXPECT_EQ(run["kernel"], expected.record.kernel);
+    EXPECT_FALSE(run.contains("systems")) << "on request only";
+}
+
+TEST(SimulateColumns, OfEverySystemAreInTheJsonOnRequest) {
+    const Expected expected = expected_run();
+    const Outcome outcome = run_program(moving_flags + " --per-system --json");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Json systems = parse_json(outcome.out, "json")["runs"][0]["systems"];
+    EXPECT_EQ(systems.size(), 11U) << "all fields but t, the quantiles and the logarithm";
+    ASSERT_EQ(expected.record.systems.size(), 28U);
+    for (std::size_t i = 0; i < 7; ++i) {
+        for (std::size_t m = 0; m < 4; ++m) {
+            const std::map<std::string, double> row = fields(expected.record.systems.at(4 * i + m));
+            for (const auto& [name, values] : systems.items()) {
+                EXPECT_EQ(values[i][m], row.at(name)) << name << " " << i << " " << m;
+            }
+        }
+    }
 }
 
 TEST(SimulateColumns, OfTheFolderAreTheFieldsOfTheirName) {
@@ -139,6 +159,20 @@ TEST(SimulateColumns, OfTheFolderAreTheFieldsOfTheirName) {
         }
     }
     EXPECT_EQ(compared, 7 * fields(expected.record.samples[0]).size()) << "a column is missing";
+    std::size_t of_systems = 0;
+    for (const std::string& name : arrays.names()) {
+        const std::string begin = "0.pre-ln.systems.";
+        if (!name.starts_with(begin)) {
+            continue;
+        }
+        ++of_systems;
+        EXPECT_EQ(arrays.info(name).shape, (std::vector<std::size_t>{7, 4})) << name;
+        const std::vector<double> values = arrays.read<double>(name);
+        for (std::size_t i = 0; i < 28; ++i) {
+            EXPECT_EQ(values.at(i), fields(expected.record.systems.at(i)).at(name.substr(begin.size()))) << name;
+        }
+    }
+    EXPECT_EQ(of_systems, 11U) << "all fields but t, the quantiles and the logarithm";
     EXPECT_EQ(compared, 7 * dynamics::sample_fields().size()) << "a field has no line in this file";
 
     const flyball::test::Hdf5File file(folder / "trajectory.h5");

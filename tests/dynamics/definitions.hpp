@@ -95,6 +95,19 @@ inline double defined_cosine(const Rows& theta) {
     return sum / pairs;
 }
 
+// The share of pairs i < j whose cosine is above the level.
+inline double defined_pair_fraction(const Rows& theta, double level) {
+    double above = 0;
+    double pairs = 0;
+    for (std::size_t i = 0; i < theta.size(); ++i) {
+        for (std::size_t j = i + 1; j < theta.size(); ++j) {
+            above += dot(theta[i], theta[j]) > level ? 1 : 0;
+            pairs += 1;
+        }
+    }
+    return above / pairs;
+}
+
 inline double defined_variance(const Rows& theta) {
     const auto n = static_cast<double>(theta.size());
     std::vector<double> mean(theta[0].size(), 0.0);

@@ -107,6 +107,7 @@ TEST(StoredRecords, ComeBackAsTheyWereWhateverTheirOutcome) {
                 }
             }
         }
+        record.systems = {record.samples[1], record.samples[0], record.samples[0], record.samples[1]};
         record.kernel = "fused";
         record.steps = 17;
         record.evaluations = 205;
@@ -120,6 +121,7 @@ TEST(StoredRecords, ComeBackAsTheyWereWhateverTheirOutcome) {
         ASSERT_TRUE(saved && saved->record) << name(outcome);
         EXPECT_EQ(saved->record->outcome, outcome);
         EXPECT_EQ(saved->record->samples, record.samples);
+        EXPECT_EQ(saved->record->systems, record.systems);
         EXPECT_EQ(saved->record->kernel, "fused");
         EXPECT_EQ(saved->record->steps, 17U);
         EXPECT_EQ(saved->record->evaluations, 205U);
@@ -158,7 +160,7 @@ TEST(Events, AreMeasuredAsSamplesAre) {
     for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] *= 1 + static_cast<double>(i / 2);  // lengths 1 to 6
     }
-    const Sample sample = measure(shape, 0, theta, x, 0);
+    const Sample sample = measure(shape, 0, theta, x, {0, 0, 0}).all;
     EXPECT_DOUBLE_EQ(sample.radius, 3.5);
     std::size_t fields = 0;
     for (const SampleField& field : sample_fields()) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "dynamics/document.hpp"
 #include "dynamics/run.hpp"
 #include "dynamics/start.hpp"
 #include "dynamics/velocities.hpp"
@@ -168,6 +169,8 @@ const std::vector<Arrival>& arrivals() {
         {"ffn", "5", [](S s) { return std::to_string(pre_ln_of(s).ffn.width); }},
         {"attention", "ssmax", [](S s) -> std::string { return name(pre_ln_of(s).attention.settings.kind); }},
         {"start", "gaussian", [](S s) { return text_of(pre_ln_of(s).start); }},
+        // To open_start_file, which reads that sample; start_file_test.cpp has it.
+        {"start-frame", "2", [](S s) { return std::to_string(s.start_frame.value_or(99)); }},
         {"r0", "2", [](S s) { return text_of(pre_ln_of(s).start); }},
         {"time", "3", [](S s) { return text_of(pre_ln_of(s).final_time()); }},
         {"layers", "12", [](S s) { return text_of(pre_ln_of(s).final_time()); }},
@@ -179,6 +182,14 @@ const std::vector<Arrival>& arrivals() {
         {"samples", "3", [](S s) { return text_of(watch_of(s).times); }},
         {"log-time", "true", [](S s) { return text_of(watch_of(s).times); }},
         {"until", "cosine>0.9", [](S s) { return watch_of(s).until ? watch_of(s).until->observable : ""; }},
+        {"pair-cosine", "0.5", [](S s) { return text_of(watch_of(s).pair_cosine); }},
+        {"per-system", "true",
+         [](S s) {
+             const scheme::Scheme scheme = scheme::find_scheme("pre-ln");
+             const Json row = document(s, {{scheme, run(s, scheme.program)}})["runs"][0];
+             return std::to_string(row.contains("systems"));
+         },
+         "systems=2"},
         {"precision", "f32", [](S s) { return std::to_string(static_cast<int>(control_of(s).precision)); }},
         {"kernel", "blas", [](S s) { return control_of(s).kernel; }},
         {"seed", "5", [](S s) { return text_of(pre_ln_of(s).start); }},

@@ -60,6 +60,12 @@ void expect_same(const Seen& resumed, const Seen& whole, const RestartPoint& poi
                                                        << field.name << " " << field(p) << " and " << field(q);
         }
     }
+    ASSERT_EQ(a.systems.size(), b.systems.size()) << name;
+    for (std::size_t i = 0; i < a.systems.size(); ++i) {
+        for (const SampleField& field : sample_fields()) {
+            EXPECT_TRUE(same_bits(field(a.systems[i]), field(b.systems[i]))) << name << ", system " << field.name;
+        }
+    }
     ASSERT_EQ(resumed.x.size() + point.next_sample, whole.x.size()) << name;
     for (std::size_t i = 0; i < resumed.x.size(); ++i) {
         EXPECT_EQ(resumed.x[i], whole.x[point.next_sample + i]) << name << ", state of sample " << i;
@@ -154,6 +160,19 @@ TEST(RestartPoints, BetweenSwitchesLeadToTheSameBits) {
     EXPECT_GE(points.size(), 2U);
     for (const RestartPoint& point : points) {
         expect_same(simulate(many_steps(), {"mix-ln"}, point, nullptr), whole, point, std::to_string(point.step.t));
+    }
+}
+
+TEST(RestartPoints, KeepTheValuesOfEverySystem) {
+    for (const std::string& how : ways_of_running()) {
+        Settings settings = resumable(how);
+        settings.systems = 3;
+        std::vector<RestartPoint> points;
+        const Seen whole = simulate(settings, {"mix-ln"}, std::nullopt, &points);
+        EXPECT_EQ(whole.record.systems.size(), 3 * whole.record.samples.size());
+        ASSERT_FALSE(points.empty()) << how;
+        EXPECT_GT(points.back().systems.size(), 3U) << "nothing was tested";
+        expect_same(simulate(settings, {"mix-ln"}, points.back(), nullptr), whole, points.back(), how);
     }
 }
 

@@ -57,56 +57,84 @@ Watched watched_run(const Settings& settings, const std::string& scheme) {
     return watched_run(settings, scheme::find_scheme(scheme).program);
 }
 
+struct Defined {
+    double value;
+    double tolerance;
+};
+
+double mean(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// What a sample of these systems must hold: of all of them, or of a single one.
+std::map<std::string, Defined> defined(const Settings& settings, const std::vector<Snapshot>& seen) {
+    const auto systems = static_cast<double>(seen.size());
+    std::vector<double> cosines;
+    std::vector<double> radii;
+    double variance = 0;
+    double energy = 0;
+    double rank = 0;
+    double clusters = 0;
+    double fraction = 0;
+    for (const Snapshot& system : seen) {
+        cosines.push_back(defined_cosine(system.theta));
+        variance += defined_variance(system.theta) / systems;
+        energy += defined_energy(system.theta, settings.beta) / systems;
+        rank += defined_effective_rank(system.theta) / systems;
+        clusters += defined_clusters(system.theta) / systems;
+        fraction += defined_pair_fraction(system.theta, settings.pair_cosine) / systems;
+        for (const auto& x : system.x) {
+            radii.push_back(length(x));
+        }
+    }
+    return {
+        {"cosine", {mean(cosines), 1e-13}},
+        {"one_minus_cosine", {1 - mean(cosines), 1e-13}},
+        {"cosine_lo", {defined_quantile(cosines, 0.05), 1e-13}},
+        {"cosine_hi", {defined_quantile(cosines, 0.95), 1e-13}},
+        {"radius", {mean(radii), 1e-13 * mean(radii)}},
+        {"radius_min", {*std::min_element(radii.begin(), radii.end()), 1e-14 * mean(radii)}},
+        {"radius_max", {*std::max_element(radii.begin(), radii.end()), 1e-13 * mean(radii)}},
+        {"variance", {variance, 1e-13}},
+        {"energy", {energy, 1e-13}},
+        // The program takes roots of eigenvalues: a singular value of zero is known to 1e-8 of the largest.
+        {"effective_rank", {rank, 2e-6}},
+        {"clusters", {clusters, 1e-14 * clusters}},
+        {"pair_fraction", {fraction, 1e-14}},
+    };
+}
+
+void expect_defined(const Settings& settings, const Sample& sample, const std::vector<Snapshot>& systems) {
+    const std::map<std::string, Defined> expected = defined(settings, systems);
+    for (const SampleField& field : sample_fields()) {
+        const bool elsewhere = field.value == &Sample::t || field.value == &Sample::speed;  // tests of their own
+        if (field.value == nullptr || elsewhere) {
+            continue;
+        }
+        const auto wanted = expected.find(field.name);
+        ASSERT_NE(wanted, expected.end()) << "compute " << field.name << " here, from its definition";
+        EXPECT_NEAR(field(sample), wanted->second.value, wanted->second.tolerance) << field.name;
+    }
+}
+
 void expect_definitions(const Settings& settings, const Watched& watched) {
     ASSERT_GE(watched.seen.size(), 2U);
-    for (const Seen& seen : watched.seen) {
+    const std::vector<Sample>& each = watched.record.systems;
+    ASSERT_EQ(each.size(), settings.systems == 1 ? 0 : watched.seen.size() * settings.systems);
+    for (std::size_t i = 0; i < watched.seen.size(); ++i) {
+        const Seen& seen = watched.seen[i];
         SCOPED_TRACE("t = " + std::to_string(seen.sample.t));
-        const auto systems = static_cast<double>(settings.systems);
-        std::vector<double> cosines;
-        std::vector<double> radii;
-        double variance = 0;
-        double energy = 0;
-        double rank = 0;
-        double clusters = 0;
-        for (const Snapshot& system : seen.systems) {
-            cosines.push_back(defined_cosine(system.theta));
-            variance += defined_variance(system.theta) / systems;
-            energy += defined_energy(system.theta, settings.beta) / systems;
-            rank += defined_effective_rank(system.theta) / systems;
-            clusters += defined_clusters(system.theta) / systems;
-            for (const auto& x : system.x) {
-                radii.push_back(length(x));
-            }
+        expect_defined(settings, seen.sample, seen.systems);
+        std::vector<double> speeds;
+        for (std::size_t m = 0; m < settings.systems && settings.systems > 1; ++m) {
+            SCOPED_TRACE("system " + std::to_string(m));
+            const Sample& one = each[i * settings.systems + m];
+            expect_defined(settings, one, {seen.systems[m]});
+            EXPECT_EQ(one.t, seen.sample.t);
+            speeds.push_back(one.speed);
         }
-        const auto mean = [](const std::vector<double>& values) {
-            return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-        };
-        struct Defined {
-            double value;
-            double tolerance;
-        };
-        const std::map<std::string, Defined> defined = {
-            {"cosine", {mean(cosines), 1e-13}},
-            {"one_minus_cosine", {1 - mean(cosines), 1e-13}},
-            {"cosine_lo", {defined_quantile(cosines, 0.05), 1e-13}},
-            {"cosine_hi", {defined_quantile(cosines, 0.95), 1e-13}},
-            {"radius", {mean(radii), 1e-13 * mean(radii)}},
-            {"radius_min", {*std::min_element(radii.begin(), radii.end()), 1e-14 * mean(radii)}},
-            {"radius_max", {*std::max_element(radii.begin(), radii.end()), 1e-13 * mean(radii)}},
-            {"variance", {variance, 1e-13}},
-            {"energy", {energy, 1e-13}},
-            // The program takes roots of eigenvalues: a singular value of zero is known to 1e-8 of the largest.
-            {"effective_rank", {rank, 2e-6}},
-            {"clusters", {clusters, 1e-14 * clusters}},
-        };
-        for (const SampleField& field : sample_fields()) {
-            const bool elsewhere = field.value == &Sample::t || field.value == &Sample::speed;  // tests of their own
-            if (field.value == nullptr || elsewhere) {
-                continue;
-            }
-            const auto expected = defined.find(field.name);
-            ASSERT_NE(expected, defined.end()) << "compute " << field.name << " here, from its definition";
-            EXPECT_NEAR(field(seen.sample), expected->second.value, expected->second.tolerance) << field.name;
+        if (settings.systems > 1) {
+            EXPECT_NEAR(seen.sample.speed, mean(speeds), 1e-14 * mean(speeds));
         }
     }
 }
@@ -182,6 +210,35 @@ TEST(SampleDefinitions, CountClustersThatChainTogether) {
     EXPECT_LT(watched.seen[0].sample.clusters, 14) << "nothing was tested";
 }
 
+// The level is what the settings say, from a share of all pairs to nearly none.
+TEST(SampleDefinitions, CountThePairsAboveTheLevelThatIsAskedFor) {
+    double before = 2;
+    for (const double level : {-0.5, 0.0, 0.9, 0.999}) {
+        Settings s = small(14, 3);
+        s.time = 1;
+        s.pair_cosine = level;
+        const Watched watched = watched_run(s, "post-ln");
+        expect_definitions(s, watched);
+        EXPECT_LT(watched.seen[0].sample.pair_fraction, before) << "nothing was tested";
+        before = watched.seen[0].sample.pair_fraction;
+    }
+    Settings alone = small(1, 3);
+    EXPECT_EQ(run(alone, scheme::find_scheme("post-ln").program).samples.front().pair_fraction, 1) << "as its cosine";
+}
+
+TEST(SampleDefinitions, NeitherClustersNorPairsAreCountedAbove65536Tokens) {
+    for (const std::size_t tokens : {65536U, 65537U}) {
+        Settings s = small(tokens, 2);
+        s.systems = 1;
+        s.layers = 1;
+        s.samples = 2;
+        const Sample first = run(s, scheme::find_scheme("post-ln").program).samples.front();
+        EXPECT_EQ(std::isnan(first.clusters), tokens > 65536);
+        EXPECT_EQ(std::isnan(first.pair_fraction), tokens > 65536);
+        EXPECT_TRUE(std::isfinite(first.energy));
+    }
+}
+
 // ---- speed: |P A|/s, with the s of the paper's table --------------------------------------------------------------
 
 double defined_speed(const Snapshot& system, double beta, const std::string& scheme) {
@@ -208,10 +265,14 @@ TEST(SampleDefinitions, SpeedIsTheTurningPartOfAttentionOverTheSpeedFactor) {
     for (const std::string scheme : {"post-ln", "pre-ln", "peri-ln"}) {
         Settings s = small(7, 5);
         s.start = StartKind::gaussian;
-        for (const Seen& seen : watched_run(s, scheme).seen) {
+        const Watched watched = watched_run(s, scheme);
+        for (std::size_t i = 0; i < watched.seen.size(); ++i) {
+            const Seen& seen = watched.seen[i];
             double expected = 0;
-            for (const Snapshot& system : seen.systems) {
-                expected += defined_speed(system, s.beta, scheme) / static_cast<double>(s.systems);
+            for (std::size_t m = 0; m < s.systems; ++m) {
+                const double speed = defined_speed(seen.systems[m], s.beta, scheme);
+                EXPECT_NEAR(watched.record.systems[i * s.systems + m].speed, speed, 1e-12) << scheme << " system " << m;
+                expected += speed / static_cast<double>(s.systems);
             }
             EXPECT_NEAR(seen.sample.speed, expected, 1e-12) << scheme << " t " << seen.sample.t;
         }
@@ -237,17 +298,27 @@ TEST(SampleDefinitions, SpeedOfLayersIsHowFarTheLastOneTurnedATokenOverDt) {
     s.samples = 4;  // every layer is a sample
     s.dt = 0.25;
     s.start = StartKind::gaussian;
-    const std::vector<Seen> seen = watched_run(s, "pre-ln").seen;
+    const Watched watched = watched_run(s, "pre-ln");
+    const std::vector<Seen>& seen = watched.seen;
     ASSERT_EQ(seen.size(), 4U);
+    const auto turned_of = [&](const Seen& before, const Seen& after, std::size_t m) {
+        double sum = 0;
+        for (std::size_t j = 0; j < s.tokens; ++j) {
+            sum += length(plus(after.systems[m].theta[j], -1, before.systems[m].theta[j]));
+        }
+        return sum / static_cast<double>(s.tokens) / s.step();
+    };
     const auto turned = [&](const Seen& before, const Seen& after) {
         double sum = 0;
         for (std::size_t m = 0; m < s.systems; ++m) {
-            for (std::size_t j = 0; j < s.tokens; ++j) {
-                sum += length(plus(after.systems[m].theta[j], -1, before.systems[m].theta[j]));
-            }
+            sum += turned_of(before, after, m);
         }
-        return sum / static_cast<double>(s.systems * s.tokens) / s.step();
+        return sum / static_cast<double>(s.systems);
     };
+    for (std::size_t m = 0; m < s.systems; ++m) {
+        EXPECT_NEAR(watched.record.systems[m].speed, turned_of(seen[0], seen[1], m), 1e-13) << "the start of " << m;
+        EXPECT_NEAR(watched.record.systems[3 * s.systems + m].speed, turned_of(seen[2], seen[3], m), 1e-13) << m;
+    }
     EXPECT_NEAR(seen[0].sample.speed, turned(seen[0], seen[1]), 1e-13) << "at the start: the first layer";
     for (std::size_t l = 1; l < 4; ++l) {
         EXPECT_NEAR(seen[l].sample.speed, turned(seen[l - 1], seen[l]), 1e-13) << "layer " << l;
@@ -277,6 +348,7 @@ TEST(SampleDefinitions, AreTheClosedFormsOfOrthonormalTokens) {
     EXPECT_NEAR(first.energy, -(6 + 30 * std::exp(-1.5)) / 36, 1e-15);
     EXPECT_NEAR(first.effective_rank, 6, 1e-13);
     EXPECT_EQ(first.clusters, 6);
+    EXPECT_EQ(first.pair_fraction, 0);
     EXPECT_NEAR(first.speed, std::sqrt(5.0) / (std::exp(1.5) + 5) / 2, 1e-15);
 }
 

@@ -81,6 +81,7 @@ TEST(SampleFields, AreTheMembersOfTheirName) {
                    .energy = 10,
                    .speed = 11,
                    .clusters = 12,
+                   .pair_fraction = 14,
                    .effective_rank = 13};
     const std::map<std::string, std::pair<std::string, double>> expected = {
         {"t", {"t", 1}},
@@ -95,6 +96,7 @@ TEST(SampleFields, AreTheMembersOfTheirName) {
         {"energy", {"energy", 10}},
         {"speed", {"speed", 11}},
         {"clusters", {"clusters", 12}},
+        {"pair_fraction", {"pair_fraction", 14}},
         {"effective_rank", {"effective_rank", 13}},
         {"log_one_minus_cosine", {"", 1.6094379124341003}},  // log 5
     };

@@ -31,6 +31,7 @@ const std::vector<std::pair<std::string, std::string>>& other_values() {
                                                                             {"ffn", "16"},
                                                                             {"attention", "sparsemax"},
                                                                             {"start", "cone:0.01"},
+                                                                            {"start-frame", "3"},
                                                                             {"r0", "2"},
                                                                             {"time", "3"},
                                                                             {"layers", "12"},
@@ -42,6 +43,8 @@ const std::vector<std::pair<std::string, std::string>>& other_values() {
                                                                             {"samples", "2000000"},
                                                                             {"log-time", "true"},
                                                                             {"until", "one_minus_cosine<1e-9"},
+                                                                            {"pair-cosine", "0.5"},
+                                                                            {"per-system", "true"},
                                                                             {"precision", "f32"},
                                                                             {"kernel", "reference"},
                                                                             {"seed", "18446744073709551615"}};
@@ -81,6 +84,26 @@ TEST(SettingFields, EachCountsInTheIdentityOfARun) {
         EXPECT_NE(identity_of(settings, program), standard) << key;
     }
     EXPECT_NE(identity_of(Settings{}, scheme::find_scheme("pre-ln").program), standard);
+}
+
+TEST(SettingFields, StartsAreReadBackAsTheyAreWritten) {
+    for (const char* text : {"symmetric", "uniform", "gaussian", "cone:0.25", "equiangular:-0.125", "a.safetensors",
+                             "run 1/trajectory.h5", "./b.hdf5", "c.h5md", "rows.csv"}) {
+        Settings settings;
+        field_named("start").parse(text, settings);
+        EXPECT_EQ(field_named("start").text(settings), text);
+    }
+    Settings settings;
+    for (const char* wrong : {"equiangular", "equiangular:", "equiangular:x", "equiangular:nan", "cone", "cone:", "",
+                              "rows.npy", "rows", "equiangluar:0.5", "FILE.safetensors, FILE.h5, FILE.csv"}) {
+        try {
+            field_named("start").parse(wrong, settings);
+            check(settings);
+            ADD_FAILURE() << wrong;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::usage) << wrong;
+        }
+    }
 }
 
 TEST(SettingFields, WholeNumbersAreReadAsPeopleWriteThem) {
@@ -157,6 +180,16 @@ TEST(MemoryEstimate, CountsTheSamples) {
     EXPECT_GT(memory_estimate(settings, 1), 1e14);
     settings.layers = 10;  // never more than one a layer
     EXPECT_LT(memory_estimate(settings, 1), 2 * few);
+    // A record holds 14 numbers for every system and sample beside its state of a few thousand numbers a system.
+    settings.layers = std::nullopt;
+    settings.systems = 1000;
+    settings.samples = 2;
+    const double two = memory_estimate(settings, 1);
+    settings.samples = 100002;
+    const double many = memory_estimate(settings, 1);
+    EXPECT_GT(many - two, 3 * 14 * 8.0 * 1000 * 100000);
+    settings.per_system = true;  // and as JSON
+    EXPECT_GT(memory_estimate(settings, 1) - two, 2 * (many - two));
 }
 
 TEST(Settings, LayersWithoutADtAreWholeBlocks) {

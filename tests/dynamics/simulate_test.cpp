@@ -74,8 +74,8 @@ Reduced reduced_piece(const Law& law, double n, double beta, Reduced x, double b
     return x;
 }
 
-Reduced reduced_at(const Law& law, double n, double beta, double switch_time, double end) {
-    const Reduced early = reduced_piece(law, n, beta, {0, 1}, 0, std::min(end, switch_time), false);
+Reduced reduced_at(const Law& law, double n, double beta, double switch_time, double end, Reduced start = {}) {
+    const Reduced early = reduced_piece(law, n, beta, start, 0, std::min(end, switch_time), false);
     return end <= switch_time ? early : reduced_piece(law, n, beta, early, switch_time, end, true);
 }
 
@@ -112,6 +112,35 @@ TEST(SymmetricStart, FollowsItAtTheSizeOfThePapersFigure) {
         GTEST_SKIP() << "numbers of this size are for builds without sanitizers";
     }
     expect_the_reduced_law(256, 5, 90, 1e-7, 1e-6);
+}
+
+// The same law from any equal angles: gamma(0) = rho, which the run says as --start equiangular:RHO. Also from below 0,
+// where tokens are farther apart than orthogonal, and from where they all but agree.
+TEST(EquiangularStart, FollowsThePapersReducedLawFromItsOwnCosine) {
+    for (const double rho : {-0.12, -0.02, 0.3, 0.9, 0.9999}) {
+        Settings settings;
+        settings.tokens = settings.dim = 8;
+        settings.beta = 2;
+        settings.start = StartKind::equiangular;
+        settings.start_cosine = rho;
+        settings.r0 = 1.5;
+        settings.time = 4;
+        settings.samples = 5;
+        for (const Law& law : paper_laws()) {
+            const Record record = simulate(settings, law.scheme);
+            ASSERT_EQ(record.outcome, Outcome::done);
+            const bool on_sphere = record.samples.front().radius < 1.25;
+            EXPECT_NEAR(record.samples.front().radius, on_sphere ? 1 : 1.5, 1e-14) << law.scheme;
+            for (const Sample& sample : record.samples) {
+                const Reduced start{rho, record.samples.front().radius};
+                const Reduced expected = sample.t == 0 ? start : reduced_at(law, 8, 2, 1, sample.t, start);
+                EXPECT_NEAR(sample.one_minus_cosine, 1 - expected.gamma, 1e-6 * (1 - expected.gamma))
+                    << law.scheme << " from " << rho << ", t " << sample.t;
+                EXPECT_NEAR(sample.cosine_hi - sample.cosine_lo, 0, 1e-12);
+                EXPECT_NEAR(sample.radius, expected.r, 1e-7) << law.scheme << " from " << rho << ", t " << sample.t;
+            }
+        }
+    }
 }
 
 // ---- changes of clock ---------------------------------------------------------------------------------------------
@@ -363,6 +392,22 @@ TEST(Settings, WrongOnesAreRefusedWithASentence) {
         s.start = StartKind::symmetric;
         s.tokens = 40;
     });
+    for (const double rho : {-0.15, 1.0, 2.0, HUGE_VAL, std::nan("")}) {  // of 8 tokens: from -1/7
+        refused([rho](Settings& s) {
+            s.tokens = 8;
+            s.start = StartKind::equiangular;
+            s.start_cosine = rho;
+        });
+    }
+    refused([](Settings& s) {
+        s.start = StartKind::equiangular;
+        s.tokens = 33;
+    });
+    refused([](Settings& s) { s.start = StartKind::file; });
+    refused([](Settings& s) { s.start_frame = 0; });
+    refused([](Settings& s) { s.pair_cosine = 1; });
+    refused([](Settings& s) { s.pair_cosine = -1.01; });
+    refused([](Settings& s) { s.pair_cosine = std::nan(""); });
     refused([](Settings& s) {
         s.weights = WeightKind::gaussian;
         s.heads = 5;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "definitions.hpp"
 #include "dynamics/weights.hpp"
 
@@ -96,6 +97,69 @@ TEST(Start, ConeKeepsEveryPairWithinDeltaAndUsesIt) {
             EXPECT_LE(least, 1 - 0.8 * delta) << "the cone is not filled";
         }
     }
+}
+
+// 1 - cosine of two rows from their difference: 1 - <a, b> = |a - b|^2/2 for unit rows.
+double apart(const std::vector<double>& a, const std::vector<double>& b) {
+    const std::vector<double> difference = test::plus(a, -length(a) / length(b), b);
+    return dot(difference, difference) / dot(a, a) / 2;
+}
+
+TEST(Start, EquiangularTokensHaveTheCosineThatWasAskedForInEveryPair) {
+    for (const std::size_t tokens : {2U, 3U, 8U, 65U}) {
+        const double least = -1 / static_cast<double>(tokens - 1);
+        for (const double rho : {least, 0.9 * least, -1e-12, 0.0, 1e-9, 0.5, 0.999, 1 - 1e-9, 1 - 0x1p-53}) {
+            Settings s = of(StartKind::equiangular, tokens, tokens + (tokens == 8 ? 5 : 0));
+            s.start_cosine = rho;
+            check(s);
+            const Rows x = system_of(s, 1);
+            for (std::size_t i = 0; i < tokens; ++i) {
+                EXPECT_NEAR(length(x[i]), 3, 2e-15 * 3) << tokens << " " << rho;
+                for (std::size_t j = 0; j < i; ++j) {
+                    EXPECT_NEAR(dot(x[i], x[j]) / 9, rho, 2e-15) << tokens << " " << rho;
+                    // Every digit of 1 - rho, however small: 1 - rho itself is exact.
+                    EXPECT_NEAR(apart(x[i], x[j]), 1 - rho, 1e-14 * (1 - rho)) << tokens << " " << rho;
+                }
+            }
+        }
+    }
+}
+
+// Near the lower end the small mean of the tokens keeps its digits: |sum x|^2 = n (1 + (n-1) rho).
+TEST(Start, EquiangularTokensKeepTheDigitsOfTheirMeanNearTheLowerEnd) {
+    Settings s = of(StartKind::equiangular, 5, 5);
+    s.r0 = 1;
+    for (const double above : {0x1p-20, 0x1p-40}) {
+        s.start_cosine = -0.25 + above;  // exact, and so is 1 + 4 rho = 4 above
+        std::vector<double> sum(5, 0.0);
+        for (const auto& row : system_of(s, 0)) {
+            sum = test::plus(sum, 1, row);
+        }
+        EXPECT_NEAR(dot(sum, sum), 20 * above, 1e-9 * above);
+    }
+}
+
+// At the lower end they are the corners of a simplex, which needs a dimension less; above it does not fit.
+TEST(Start, EquiangularTokensAtTheLowerEndNeedADimensionLess) {
+    for (const std::size_t tokens : {2U, 3U, 4U, 7U, 8U, 50U, 1000U}) {
+        Settings s = of(StartKind::equiangular, tokens, tokens - 1);
+        s.start_cosine = -1 / static_cast<double>(tokens - 1);
+        EXPECT_NO_THROW(check(s)) << tokens;
+        EXPECT_EQ(start_dimensions(s), tokens - 1);
+        const Rows x = system_of(s, 0);
+        EXPECT_NEAR(dot(x[0], x[1]) / 9, s.start_cosine, 1e-15) << tokens;
+        EXPECT_NEAR(dot(x[tokens - 1], x[0]) / 9, s.start_cosine, 1e-15) << tokens;
+        s.start_cosine *= 0.999;
+        EXPECT_THROW(check(s), Error) << tokens;
+        s.dim = tokens;
+        EXPECT_NO_THROW(check(s)) << tokens;
+        s.start_cosine = -1.001 / static_cast<double>(tokens - 1);
+        EXPECT_THROW(check(s), Error) << tokens;
+    }
+    Settings unsaid = of(StartKind::equiangular, 40, 0);
+    unsaid.start_cosine = 0.5;
+    complete(unsaid);
+    EXPECT_EQ(unsaid.dim, 40U);
 }
 
 TEST(Start, SystemsDiffer) {

@@ -1,0 +1,316 @@
+// Starts from files: what each format says, numbers that others wrote, and files that nobody should trust.
+#include "dynamics/start_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/safetensors.hpp"
+#include "dynamics/checkpoint.hpp"
+#include "dynamics/h5md_reader.hpp"
+#include "dynamics/problem.hpp"
+#include "dynamics/run.hpp"
+#include "dynamics/start.hpp"
+#include "dynamics/trajectory.hpp"
+#include "scheme/catalogue.hpp"
+
+namespace flyball::dynamics::start_file_test {
+namespace {
+
+class StartFiles : public testing::Test {
+  protected:
+    StartFiles() : folder_(std::filesystem::temp_directory_path() / ("flyball-start-" + std::to_string(getpid()))) {
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
+    }
+    ~StartFiles() override { std::filesystem::remove_all(folder_); }
+
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    std::string write(const std::string& name, const std::string& contents) const {
+        write_file_atomically(path(name), contents);
+        return path(name);
+    }
+    // Two systems of three tokens in two dimensions at four times; number k of sample i is 100 i + k + 1/3.
+    std::string trajectory() const {
+        Settings s;
+        s.tokens = 3;
+        s.dim = 2;
+        s.systems = 2;
+        const TrajectoryParts parts(folder_ / "parts", "sample-1", {});
+        for (std::size_t i = 0; i < 4; ++i) {
+            TrajectorySample sample{static_cast<double>(i), {}, std::vector<double>(12, -7.0)};
+            for (std::size_t k = 0; k < 12; ++k) {
+                sample.x.push_back(static_cast<double>(100 * i + k) + 1.0 / 3);
+            }
+            parts.save(i, sample);
+        }
+        write_h5md(path("t.h5"), parts, 4, s, "pre-ln", "x + dt*f(norm(x)) | norm(x)");
+        return path("t.h5");
+    }
+    // The sentence with which a file is refused; nothing else may happen to it.
+    static std::string refusal(const std::string& file, std::optional<std::size_t> frame = std::nullopt) {
+        try {
+            open_start_file(file, frame);
+        } catch (const Error& error) {
+            EXPECT_NE(exit_code(error.kind()), ExitCode::bug) << error.what();
+            return error.what();
+        }
+        ADD_FAILURE() << file << " was taken";
+        return "";
+    }
+    static void expect_refused(const std::string& file, const std::string& says) {
+        const std::string sentence = refusal(file);
+        EXPECT_NE(sentence.find(says), std::string::npos) << sentence;
+    }
+
+    std::filesystem::path folder_;
+};
+
+TEST_F(StartFiles, OfSafetensorsAreTheTensorXOrTheOnlyOne) {
+    const std::vector<double> values = {1, 2, 3, 4, 5, 6};
+    const std::vector<double> others = {9, 9};
+    write_safetensors(path("only.safetensors"), std::vector{tensor("rows", {3, 2}, values)}, {});
+    const auto only = open_start_file(path("only.safetensors"), std::nullopt);
+    EXPECT_EQ(only->systems, 1U);
+    EXPECT_EQ(only->tokens, 3U);
+    EXPECT_EQ(only->dim, 2U);
+    EXPECT_EQ(only->rows(), values);
+    EXPECT_NEAR(only->mean_length, (std::sqrt(5.0) + 5 + std::sqrt(61.0)) / 3, 1e-15 * 5);
+    write_safetensors(path("x.safetensors"), std::vector{tensor("a", {1, 2}, others), tensor("x", {3, 1, 2}, values)},
+                      {});
+    const auto named = open_start_file(path("x.safetensors"), std::nullopt);
+    EXPECT_EQ(named->systems, 3U);
+    EXPECT_EQ(named->tokens, 1U);
+    EXPECT_EQ(named->dim, 2U);
+    EXPECT_EQ(named->rows(), values);
+    write_safetensors(path("none.safetensors"), std::vector{tensor("a", {1, 2}, others), tensor("b", {1, 2}, others)},
+                      {});
+    expect_refused(path("none.safetensors"), "2 tensors, none of which is called x");
+    for (const std::vector<std::size_t>& shape : {std::vector<std::size_t>{6}, {1, 1, 3, 2}, {}}) {
+        const std::vector<double> some(shape.empty() ? 1 : 6, 1.0);
+        write_safetensors(path("shape.safetensors"), std::vector{tensor("x", shape, some)}, {});
+        expect_refused(path("shape.safetensors"), "[tokens, dimensions]");
+    }
+    write_safetensors(path("empty.safetensors"), std::vector{tensor("x", {0, 2}, std::span<const double>())}, {});
+    expect_refused(path("empty.safetensors"), "[tokens, dimensions]");
+    const std::vector<std::int64_t> whole = {1, 2};
+    write_safetensors(path("whole.safetensors"), std::vector{tensor("x", {1, 2}, whole)}, {});
+    expect_refused(path("whole.safetensors"), "F64, F32, F16 or BF16");
+}
+
+// The patterns are those of the formats' definitions: 1.5 and -0.25 as F32, F16 and BF16, at an odd address.
+TEST_F(StartFiles, OfSafetensorsHaveNumbersOfAnyFloatingType) {
+    const auto file = [&](const std::string& dtype, const std::string& bytes) {
+        std::string header = R"({"x":{"dtype":")" + dtype + R"(","shape":[1,2],"data_offsets":[0,)" +
+                             std::to_string(bytes.size()) + "]}}";
+        header.append(header.size() % 2 == 0 ? 1 : 2, ' ');
+        const auto length = static_cast<std::uint64_t>(header.size());
+        return write(dtype + ".safetensors", std::string(reinterpret_cast<const char*>(&length), 8) + header + bytes);
+    };
+    const std::vector<double> expected = {1.5, -0.25};
+    const std::string f32("\x00\x00\xc0\x3f\x00\x00\x80\xbe", 8);
+    const std::string f16("\x00\x3e\x00\xb4", 4);
+    const std::string bf16("\xc0\x3f\x80\xbe", 4);
+    EXPECT_EQ(open_start_file(file("F32", f32), std::nullopt)->rows(), expected);
+    EXPECT_EQ(open_start_file(file("F16", f16), std::nullopt)->rows(), expected);
+    EXPECT_EQ(open_start_file(file("BF16", bf16), std::nullopt)->rows(), expected);
+}
+
+TEST_F(StartFiles, OfTrajectoriesAreTheLastSampleOrTheOneAskedFor) {
+    const std::string file = trajectory();
+    for (const std::size_t frame : {0U, 2U, 3U}) {
+        const auto found = open_start_file(file, frame == 3 ? std::nullopt : std::optional<std::size_t>(frame));
+        EXPECT_EQ(found->systems, 2U);
+        EXPECT_EQ(found->tokens, 3U);
+        EXPECT_EQ(found->dim, 2U);
+        const std::vector<double> rows = found->rows();
+        ASSERT_EQ(rows.size(), 12U);
+        for (std::size_t k = 0; k < 12; ++k) {
+            EXPECT_EQ(rows[k], static_cast<double>(100 * frame + k) + 1.0 / 3);
+        }
+    }
+    EXPECT_NE(refusal(file, 4).find("one of its 4 samples"), std::string::npos);
+    EXPECT_NE(refusal(write("a.csv", "1,2\n"), 0).find("a trajectory"), std::string::npos);
+}
+
+// Every byte of a trajectory changed, in four ways, and the file cut anywhere: it is refused, or its rows have the
+// shape that it says. (The numbers themselves carry no checksum.)
+TEST_F(StartFiles, OfDamagedTrajectoriesAreRefusedOrWhole) {
+    const std::string whole = read_text_file(trajectory(), 1 << 20);
+    std::size_t taken = 0;
+    std::size_t refused = 0;
+    const auto look = [&](const std::string& contents) {
+        try {
+            const H5mdPositions found = read_h5md(std::as_bytes(std::span(contents)), "damaged.h5");
+            EXPECT_EQ(found.values.size(), found.samples * found.rows * found.dim * found.number_size);
+            EXPECT_EQ(found.rows % found.systems, 0U);
+            ++taken;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
+            ++refused;
+        }
+    };
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        if (whole[at] == 0 && at % 16 != 0) {
+            continue;  // most of the file is room for more names
+        }
+        for (const char value : {char{0}, char{1}, char{127}, static_cast<char>(-1)}) {
+            std::string damaged = whole;
+            damaged[at] = value;
+            look(damaged);
+        }
+    }
+    for (std::size_t size = 0; size < whole.size(); size += 61) {
+        look(whole.substr(0, size));
+    }
+    EXPECT_GT(refused, 300U) << "nothing was tested";
+    EXPECT_GT(taken, 300U) << "nothing was tested";
+}
+
+TEST_F(StartFiles, OfCsvAreOneRowAToken) {
+    const std::vector<double> expected = {1, 2.5, -3e-7, 4};
+    for (const char* text : {"1,2.5\n-3e-7,4\n", "1,2.5\n-3e-7,4", "x,y\n1,2.5\n-3e-7,4\n",
+                             "\xef\xbb\xbf"
+                             "1,2.5\r\n-3e-7,4\r\n\r\n",
+                             " 1 , 2.5\n\t-3e-7,4  \n\n\n", "\"first, of two\",second\n\"1\",2.5\n-3e-7,\"4\"\n",
+                             "+1,2.50\n-0.0000003,4."}) {
+        const auto found = open_start_file(write("a.csv", text), std::nullopt);
+        EXPECT_EQ(found->systems, 1U);
+        EXPECT_EQ(found->tokens, 2U) << text;
+        EXPECT_EQ(found->dim, 2U) << text;
+        EXPECT_EQ(found->rows(), expected) << text;
+    }
+    for (const auto& [text, says] : {std::pair{"", "no numbers"},
+                                     {"\n\n", "no numbers"},
+                                     {"x,y\n", "no numbers"},
+                                     {"1,2\n3\n", "1 numbers in line 2"},
+                                     {"1,2\n3,x\n", "'x' in line 2"},
+                                     {"1,nan\n", "'nan' in line 1"},
+                                     {"nan,nan\n1,2\n", "'nan' in line 1"},
+                                     {"inf,-inf\n1,2\n", "'inf' in line 1"},
+                                     {"1,1e999\n", "'1e999'"},
+                                     {"1 2\n3 4\n", "put commas"},
+                                     {"1;2\n", "put commas"},
+                                     {"1,,2\n", "'' in line 1"},
+                                     {"1,2\n\n3,4\n", "'' in line 2"},
+                                     {",0,1\n0,1,2\n", "''"},
+                                     {"x,1\n1,2\n", "'x' in line 1"},
+                                     {"1,2\n0,0\n", "zeros alone in row 2"},
+                                     {"x,y\nu,v\n", "'u' in line 2"},
+                                     {"0x10,1\n", "'0x10'"},
+                                     {"\"1,2\n3,4\n", "'\"1,2' in line 1"},
+                                     {"1e308,1e308\n1e308,1.7e308\n", "length is beyond"}}) {
+        expect_refused(write("a.csv", text), says);
+    }
+    expect_refused(write("a.csv", std::string("1,2\n\0,3\n", 8)), "in line 2");
+}
+
+TEST_F(StartFiles, WithNumbersThatAreNoneAreRefused) {
+    for (const double wrong : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+        const std::vector<double> values = {1, 2, 3, wrong};
+        write_safetensors(path("x.safetensors"), std::vector{tensor("x", {2, 2}, values)}, {});
+        expect_refused(path("x.safetensors"), "in row 2");
+    }
+    const std::vector<double> zero = {1, 2, -0.0, 0};
+    write_safetensors(path("x.safetensors"), std::vector{tensor("x", {2, 2}, zero)}, {});
+    expect_refused(path("x.safetensors"), "zeros alone in row 2");
+}
+
+TEST_F(StartFiles, ThatAreNoRegularFilesAreRefusedAtOnce) {
+    ASSERT_EQ(mkfifo(path("pipe.csv").c_str(), 0600), 0);
+    expect_refused(path("pipe.csv"), "not a regular file");
+    std::filesystem::create_directory(path("folder.h5"));
+    expect_refused(path("folder.h5"), "a directory");
+    expect_refused(path("missing.safetensors"), "missing.safetensors");
+    expect_refused(write("empty.safetensors", ""), "empty.safetensors");
+    expect_refused(write("empty.h5", ""), "no HDF5 file");
+    expect_refused(write("text.h5", "1,2\n3,4\n"), "no HDF5 file");
+    expect_refused(write("text.safetensors", "1,2\n3,4\n5,6\n"), "text.safetensors");
+    std::filesystem::create_symlink("loop.csv", path("loop.csv"));
+    expect_refused(path("loop.csv"), "loop.csv");
+}
+
+// A file of nothing but a header and a hole: refused for its shape, before anybody reads 32 GB of zeros.
+TEST_F(StartFiles, ThatDoNotFitTheMemoryAreRefusedBeforeTheyAreRead) {
+    const std::string header = R"({"x":{"dtype":"F64","shape":[1000000,4000],"data_offsets":[0,32000000000]}}   )";
+    const auto length = static_cast<std::uint64_t>(header.size());
+    const std::string file = write("big.safetensors", std::string(reinterpret_cast<const char*>(&length), 8) + header);
+    std::filesystem::resize_file(file, 8 + header.size() + 32000000000);
+    try {
+        open_start_file(file, std::nullopt, 1e9);
+        ADD_FAILURE() << "it was taken";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::resource) << error.what();
+    }
+}
+
+Settings settings_of(const std::string& file, const StartSaid& said = {}) {
+    Settings s;
+    parse_start(file, s);
+    use_start_file(open_start_file(file, std::nullopt), said, s);
+    return s;
+}
+
+TEST_F(StartFiles, SayTokensDimensionsAndSystemsUnlessSettingsSayTheSame) {
+    const std::string file = trajectory();
+    const Settings s = settings_of(file);
+    EXPECT_EQ(s.tokens, 3U);
+    EXPECT_EQ(s.dim, 2U);
+    EXPECT_EQ(s.systems, 2U);
+    EXPECT_NO_THROW(check(s));
+    const auto refused = [&](const std::function<void(Settings&)>& change, const std::string& says) {
+        Settings other = s;
+        change(other);
+        try {
+            check(other);
+            ADD_FAILURE() << says;
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+        }
+    };
+    refused([](Settings& o) { o.tokens = 6; }, "tokens = 6 with a start from");
+    refused([](Settings& o) { o.dim = 3; }, "dim = 3 with a start from");
+    refused([](Settings& o) { o.systems = 1; }, "systems = 1 with a start from");
+    EXPECT_THROW(settings_of(file, {.r0 = true}), Error);
+    Settings said;
+    said.tokens = 5;
+    use_start_file(s.started, {.tokens = true}, said);
+    EXPECT_EQ(said.tokens, 5U) << "what was said is not replaced in silence";
+}
+
+// A run starts at the rows of the file, lengths included, and its first sample says so.
+TEST_F(StartFiles, AreWhereARunStartsWithTheLengthsThatTheyHave) {
+    Settings s = settings_of(write("a.csv", "3,4\n0,10\n"));
+    s.time = 1;
+    s.samples = 2;
+    const Problem problem = problem_of(s, scheme::find_scheme("pre-ln").program);
+    EXPECT_EQ(problem.start, (std::vector<double>{3, 4, 0, 10}));
+    EXPECT_EQ(problem.r0, 7.5);
+    const Sample first = run(s, scheme::find_scheme("pre-ln").program).samples.front();
+    EXPECT_EQ(first.radius_min, 5);
+    EXPECT_EQ(first.radius_max, 10);
+    EXPECT_NEAR(first.cosine, 0.8, 1e-15);
+    // Lengths far from 1 are no vanished radius.
+    s = settings_of(write("small.csv", "3e-20,4e-20\n0,1e-19\n"));
+    s.layers = 1;
+    s.dt = 1e-21;
+    EXPECT_EQ(run(s, scheme::find_scheme("pre-ln").program).outcome, Outcome::done);
+}
+
+// The file counts in the identity of a run with its contents, not only with its name.
+TEST_F(StartFiles, CountInTheIdentityOfARun) {
+    const scheme::Program program = scheme::find_scheme("post-ln").program;
+    const record::Identity one = identity_of(settings_of(write("a.csv", "1,2\n3,4\n")), program);
+    EXPECT_EQ(identity_of(settings_of(write("a.csv", "1,2\n3,4\n")), program), one);
+    EXPECT_NE(identity_of(settings_of(write("a.csv", "1,2\n3,4.0000000001\n")), program), one);
+    EXPECT_NE(identity_of(settings_of(write("b.csv", "1,2\n3,4\n")), program), one);
+}
+
+}  // namespace
+}  // namespace flyball::dynamics::start_file_test
