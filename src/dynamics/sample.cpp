@@ -15,18 +15,18 @@ namespace {
 
 constexpr auto fields = std::to_array<SampleField>({
     {"t", "t", &Sample::t, nullptr, false},
-    {"cosine", "cosine.mean", &Sample::cosine, nullptr, true},
+    {"cosine", "cosine.mean", &Sample::cosine, nullptr, true, -1, 1},
     {"cosine_lo", "cosine.lo", &Sample::cosine_lo, nullptr, false},
     {"cosine_hi", "cosine.hi", &Sample::cosine_hi, nullptr, false},
-    {"one_minus_cosine", "one_minus_cosine", &Sample::one_minus_cosine, nullptr, true},
-    {"radius", "radius.mean", &Sample::radius, nullptr, true},
+    {"one_minus_cosine", "one_minus_cosine", &Sample::one_minus_cosine, nullptr, true, 0, 2},
+    {"radius", "radius.mean", &Sample::radius, nullptr, true, 0},
     {"radius_min", "radius.min", &Sample::radius_min, nullptr, false},
     {"radius_max", "radius.max", &Sample::radius_max, nullptr, false},
-    {"variance", "variance", &Sample::variance, nullptr, true},
-    {"energy", "energy", &Sample::energy, nullptr, true},
-    {"speed", "speed", &Sample::speed, nullptr, true},
-    {"clusters", "clusters", &Sample::clusters, nullptr, true},
-    {"effective_rank", "effective_rank", &Sample::effective_rank, nullptr, true},
+    {"variance", "variance", &Sample::variance, nullptr, true, 0, 1},
+    {"energy", "energy", &Sample::energy, nullptr, true, -1, 0},
+    {"speed", "speed", &Sample::speed, nullptr, true, 0},
+    {"clusters", "clusters", &Sample::clusters, nullptr, true, 1},
+    {"effective_rank", "effective_rank", &Sample::effective_rank, nullptr, true, 1},
     {"log_one_minus_cosine", nullptr, nullptr, [](const Sample& s) { return std::log(s.one_minus_cosine); }, false},
 });
 

@@ -37,6 +37,9 @@ struct SampleField {
     double Sample::*value;  // the member it is kept in; null for what follows from another one
     double (*derived)(const Sample&);
     bool event;  // --until may watch it
+    // Between these it lies, whatever the run: --until waits for nothing else.
+    double least = -std::numeric_limits<double>::infinity();
+    double most = std::numeric_limits<double>::infinity();
 
     double operator()(const Sample& sample) const { return value != nullptr ? sample.*value : derived(sample); }
 };
