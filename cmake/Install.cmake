@@ -7,6 +7,23 @@ include(CMakePackageConfigHelpers)
 set(FLYBALL_INSTALL_CMAKEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/flyball)
 
 install(TARGETS flyball RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The man page and the completions are what the program says of itself, written down when it is installed.
+install(CODE "
+  set(made \"${PROJECT_BINARY_DIR}/documents\")
+  file(MAKE_DIRECTORY \${made})
+  foreach(what IN ITEMS \"--man:flyball.1\" \"--completion bash:flyball\" \"--completion zsh:_flyball\" \"--completion fish:flyball.fish\")
+    string(REPLACE \":\" \";\" parts \${what})
+    list(GET parts 0 asked)
+    list(GET parts 1 name)
+    separate_arguments(asked)
+    execute_process(COMMAND \"$<TARGET_FILE:flyball>\" help \${asked} OUTPUT_FILE \${made}/\${name} COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+")
+install(FILES ${PROJECT_BINARY_DIR}/documents/flyball.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/documents/flyball DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${PROJECT_BINARY_DIR}/documents/_flyball DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_BINARY_DIR}/documents/flyball.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 # Headers include each other as "core/error.hpp", a user of the library as <flyball/core/error.hpp>: both must be found.
 install(TARGETS flyball_library EXPORT flyballTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

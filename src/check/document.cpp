@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/number.hpp"
+
 namespace flyball::check {
 
 namespace {
@@ -79,14 +81,15 @@ std::string stream_words(const BlockReport& block) {
                               : growth == "linear"           ? "grows in proportion to depth"
                               : block.beginning.stream.falls ? "shrinks exponentially"
                                                              : "grows exponentially";
-    return fmt::format("{} (root mean square {:.2g} after the first and {:.2g} after the last of {} blocks)", shape,
-                       own.stream[1], own.stream.back(), own.depth);
+    return fmt::format("{} (root mean square {} after the first and {} after the last of {} blocks)", shape,
+                       format_short(own.stream[1], 2), format_short(own.stream.back(), 2), own.depth);
 }
 
 std::string gradient_words(const BlockReport& block) {
     const double ratio = block.beginning.own.gradient_ratio();
-    return std::isfinite(ratio) ? fmt::format("the gradient at its first block is {:.2g} times that at its last", ratio)
-                                : std::string("its gradients are not finite");
+    return std::isfinite(ratio)
+               ? fmt::format("the gradient at its first block is {} times that at its last", format_short(ratio, 2))
+               : std::string("its gradients are not finite");
 }
 
 const Finding* gravest(const BlockReport& block) {
@@ -130,10 +133,9 @@ std::string remedy(const BlockReport& block) {
 
 std::string advice(const BlockReport& block, const PreflightReport& report) {
     const BlockReport& peri = report.yardsticks.back();
-    std::string text =
-        fmt::format("Beside Peri-LN your block {}, where Peri-LN's stream {}; {}, where Peri-LN has {:.2g}.",
-                    "has a stream that " + stream_words(block), stream_words(peri), gradient_words(block),
-                    peri.beginning.own.gradient_ratio());
+    std::string text = fmt::format("Beside Peri-LN your block {}, where Peri-LN's stream {}; {}, where Peri-LN has {}.",
+                                   "has a stream that " + stream_words(block), stream_words(peri),
+                                   gradient_words(block), format_short(peri.beginning.own.gradient_ratio(), 2));
     if (!block.runs.empty()) {
         const ShortRun& run = block.runs.back();
         text += fmt::format(" After {} steps at {} blocks its loss is {}, from {:.2f} ({}).",
@@ -162,8 +164,8 @@ std::string difference(const BlockReport& a, const BlockReport& b) {
             : fmt::format(" Whatever the weights become, the stream of {} is bounded as \"{}\", that of {} as \"{}\".",
                           first, a.beginning.bound, second, b.beginning.bound);
     if (a.motion.problem.empty() && b.motion.problem.empty() && a.motion.initial_velocity > 0) {
-        text += fmt::format(" As particles, {} turns tokens {:.2g} times as fast as {} at the start.", second,
-                            b.motion.initial_velocity / a.motion.initial_velocity, first);
+        text += fmt::format(" As particles, {} turns tokens {} times as fast as {} at the start.", second,
+                            format_short(b.motion.initial_velocity / a.motion.initial_velocity, 2), first);
     }
     const ShortRun& run_a = a.runs.back();
     const ShortRun& run_b = b.runs.back();

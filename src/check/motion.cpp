@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "core/unreachable.hpp"
 #include "scheme/limit.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr double weak = 4;  // s from which a block counts as slow to begin
 
 std::string law_text(const theory::Law& law) {
-    const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.3g}", *value) : "?"; };
+    const auto number = [](const std::optional<double>& value) { return value ? format_short(*value, 3) : "?"; };
     switch (law.kind) {
         case theory::LawKind::exponential:
             return fmt::format("exponentially, as exp(-{} t)", number(law.rate));

@@ -9,6 +9,7 @@
 
 #include "check/structure.hpp"
 #include "check/trial.hpp"
+#include "core/number.hpp"
 #include "core/parallel.hpp"
 #include "scheme/own_equation.hpp"
 
@@ -95,13 +96,12 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
         const double factor = beginning.own.stream_factor();
         findings.push_back(
             {beginning.stream.falls ? "stream-shrinks-exponentially" : "stream-grows-exponentially", Severity::unstable,
-             fmt::format(
-                 "The stream of a fresh model {} by {:.2g} % a block, exponentially: {} blocks make a factor of "
-                 "{:.2g}.",
-                 beginning.stream.falls ? "shrinks" : "grows", 100 * std::expm1(rate), depth,
-                 beginning.stream.falls ? 1 / factor : factor),
-             fmt::format("root mean square {:.3g} after the first and {:.3g} after the last of {} blocks",
-                         deepest.stream[1], deepest.stream.back(), deepest.depth),
+             fmt::format("The stream of a fresh model {} by {} % a block, exponentially: {} blocks make a factor of "
+                         "{}.",
+                         beginning.stream.falls ? "shrinks" : "grows", format_short(100 * std::expm1(rate), 2), depth,
+                         format_short(beginning.stream.falls ? 1 / factor : factor, 2)),
+             fmt::format("root mean square {} after the first and {} after the last of {} blocks",
+                         format_short(deepest.stream[1], 3), format_short(deepest.stream.back(), 3), deepest.depth),
              rate});
     }
     if (const double rate = beginning.rate_over_models(); rate > 0 && !beginning.stream.is_exponential()) {
@@ -109,35 +109,35 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
                             fmt::format("The deeper the model, the longer its stream, exponentially: every block more "
                                         "makes it {:.2g} % longer.",
                                         100 * std::expm1(rate)),
-                            fmt::format("root mean square {:.3g} at the end of {} blocks and {:.3g} at the end of {}",
-                                        beginning.own.stream.back(), depth, deepest.stream.back(), deepest.depth),
+                            fmt::format("root mean square {} at the end of {} blocks and {} at the end of {}",
+                                        format_short(beginning.own.stream.back(), 3), depth,
+                                        format_short(deepest.stream.back(), 3), deepest.depth),
                             rate});
     }
     const double ratio = deepest.gradient_ratio();
     const std::string evidence = fmt::format(
-        "length of the gradient {:.3g} at the first and {:.3g} at the last of {} blocks; {:.3g} and {:.3g} in a model "
-        "of "
-        "{}",
-        deepest.gradient[1], deepest.gradient.back(), deepest.depth, beginning.own.gradient[1],
-        beginning.own.gradient.back(), depth);
+        "length of the gradient {} at the first and {} at the last of {} blocks; {} and {} in a model of {}",
+        format_short(deepest.gradient[1], 3), format_short(deepest.gradient.back(), 3), deepest.depth,
+        format_short(beginning.own.gradient[1], 3), format_short(beginning.own.gradient.back(), 3), depth);
     if (deepest.gradient[1] == 0) {
         findings.push_back({"gradient-vanishes", Severity::unstable,
                             "No gradient reaches the first block of a fresh model: it cannot learn.", evidence, 0});
     } else if (beginning.gradient.factor > (beginning.gradient.is_exponential() ? lost_gradient : hopeless_gradient)) {
         const double rate = beginning.gradient.rate;
         const double own = beginning.own.gradient_ratio();
-        findings.push_back({beginning.gradient.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
-                            fmt::format("On its way back the gradient of a fresh model {} by {:.2g} % a block: "
-                                        "first and last block of {} differ by a factor of {:.2g}.",
-                                        beginning.gradient.falls ? "shrinks" : "grows", 100 * std::expm1(rate), depth,
-                                        beginning.gradient.falls ? 1 / own : own),
-                            evidence, ratio});
+        findings.push_back(
+            {beginning.gradient.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
+             fmt::format("On its way back the gradient of a fresh model {} by {} % a block: "
+                         "first and last block of {} differ by a factor of {}.",
+                         beginning.gradient.falls ? "shrinks" : "grows", format_short(100 * std::expm1(rate), 2), depth,
+                         format_short(beginning.gradient.falls ? 1 / own : own, 2)),
+             evidence, ratio});
     } else if (beginning.gradient.factor > uneven_gradient) {
         findings.push_back({"gradient-uneven", Severity::caution,
-                            fmt::format("Gradients at the first block of a fresh model are {:.2g} times those at the "
+                            fmt::format("Gradients at the first block of a fresh model are {} times those at the "
                                         "last: blocks learn at very different speeds without an optimiser that "
                                         "rescales.",
-                                        ratio),
+                                        format_short(ratio, 2)),
                             evidence, ratio});
     }
 }

@@ -77,7 +77,7 @@ const std::vector<SettingField>& setting_fields() {
     static const std::vector<SettingField> fields = {
         {"depth", "L", "blocks of the model that the block is meant for; branches and factors are judged there",
          [](const S& s) -> SettingText { return std::to_string(s.depth); },
-         [](T text, S& s) { s.depth = check_reader.whole(text, "depth", 2); }},
+         [](T text, S& s) { s.depth = check_reader.whole(text, "depth", 2); }, "the model that the block is for"},
         {"width", "D", "channels of that model: matrices act as strongly as they would there",
          [](const S& s) -> SettingText { return std::to_string(s.width); },
          [](T text, S& s) { s.width = check_reader.whole(text, "width", 8); }},
@@ -96,7 +96,7 @@ const std::vector<SettingField>& setting_fields() {
          [](T text, S& s) { s.dt = check_reader.real(text, "dt"); }},
         {"steps", "K", "steps of the short training runs",
          [](const S& s) -> SettingText { return std::to_string(s.steps); },
-         [](T text, S& s) { s.steps = check_reader.whole(text, "steps", 10); }},
+         [](T text, S& s) { s.steps = check_reader.whole(text, "steps", 10); }, "short training runs"},
         {"seed", "S", "of the random weights and of the text that is learned",
          [](const S& s) -> SettingText { return std::to_string(s.seed); },
          [](T text, S& s) { s.seed = check_reader.whole(text, "seed", 0); }},

@@ -133,6 +133,9 @@ Command check_command() {
     Command command;
     command.name = "check";
     command.summary = "say whether a block would train, before anyone pays for a run";
+    command.about =
+        "Says whether a residual block would train, before anyone pays for a run: it looks at the equation, "
+        "at fresh models of growing depth, and at short training runs beside Pre-LN and Peri-LN.";
     command.example =
         "flyball check peri-ln\n"
         "  flyball check 'x + dt*norm(f(norm(x)))/sqrt(t+1) | norm(x)' --depth 48 --width 1024 --tokens 1024\n"
@@ -143,6 +146,7 @@ Command check_command() {
         const auto flags = std::make_shared<CheckFlags>();
         flags->schemes.declare(app, "one is needed; two are compared");
         declare_settings(app, check::setting_fields(), std::shared_ptr<check::Settings>(flags, &flags->settings));
+        begin_group(app, "a saved run instead");
         add_option(app, "--against", flags->against,
                    "instead: tensors saved by your own code that ran the block; is it what the equation says? "
                    "(docs/conformance.md)")

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "check/document.hpp"
+#include "core/number.hpp"
 #include "core/unreachable.hpp"
 #include "scheme/own_equation.hpp"
 
@@ -73,9 +74,7 @@ std::string block_text(const check::BlockReport& block, const check::PreflightRe
         "block over that at the last):\n";
     text += fmt::format("  {:>6}  {:>10}  {:>10}  {:>10}\n", "blocks", "first", "last", "gradient");
     for (const check::DepthCurve& curve : block.beginning.curves) {
-        const auto cell = [](double value) {
-            return std::isfinite(value) ? fmt::format("{:.3g}", value) : std::string("-");
-        };
+        const auto cell = [](double value) { return std::isfinite(value) ? format_short(value, 3) : std::string("-"); };
         text += fmt::format("  {:>6}  {:>10}  {:>10}  {:>10}\n", curve.depth, cell(curve.stream[1]),
                             cell(curve.stream.back()), cell(curve.gradient_ratio()));
     }

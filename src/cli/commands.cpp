@@ -21,6 +21,7 @@ const std::vector<Command>& commands() {
 namespace {
 
 int output_error = 0;  // what the system said when it first refused to take output
+bool quiet_flag = false;
 
 }  // namespace
 
@@ -32,6 +33,20 @@ void print_out(std::string_view text) {
 
 void print_error(std::string_view text) noexcept {
     std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void print_note(std::string_view text) noexcept {
+    if (!quiet_flag) {
+        print_error(text);
+    }
+}
+
+void set_quiet(bool quiet) noexcept {
+    quiet_flag = quiet;
+}
+
+bool is_quiet() noexcept {
+    return quiet_flag;
 }
 
 void flush_out() {

@@ -4,7 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <cctype>
+#include <cstdlib>
 #include <limits>
 
 #include "core/error.hpp"
@@ -36,14 +37,15 @@ Flag Flag::required() const {
 }
 
 Flag Flag::whole_number(long long least) const {
-    const auto check = [least](const std::string& text) {
-        const auto value = parse_integer(text);
-        std::uint64_t large = 0;  // seeds may use all 64 bits
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), large);
-        const bool fits = value ? *value >= least : error == std::errc() && end == text.data() + text.size();
-        return fits ? std::string() : fmt::format("{}, expected a whole number, {} or more", text, least);
+    const auto written_out = [least](std::string& text) {
+        const auto value = parse_whole(text);
+        if (!value || *value < static_cast<std::uint64_t>(least)) {
+            return fmt::format("{}, expected a whole number, {} or more", text, least);
+        }
+        text = std::to_string(*value);
+        return std::string();
     };
-    option_->check(CLI::Validator(check, ""));
+    option_->transform(CLI::Validator(written_out, ""));
     return *this;
 }
 
@@ -89,6 +91,10 @@ bool was_given(const CLI::App& app, const std::string& name) {
     return app.count(name) > 0;
 }
 
+void begin_group(CLI::App& app, const std::string& title) {
+    app.option_defaults()->group(title);
+}
+
 record::Identity identity_of(const std::vector<ConfigEntry>& configuration) {
     record::Identity identity = record::program_identity();
     for (const ConfigEntry& entry : configuration) {
@@ -101,7 +107,8 @@ record::Identity identity_of(const std::vector<ConfigEntry>& configuration) {
 double number_of(const std::string& flag, const std::string& text) {
     const auto value = parse_double(text);
     if (!value) {
-        throw Error(ErrorKind::usage, "cli.flags", setting(flag, flyball::quoted(text)), "a finite number");
+        throw Error(ErrorKind::usage, "cli.flags", setting(flag, flyball::quoted(text)),
+                    "a number, for example 0.5 or 1e-3");
     }
     return *value;
 }
@@ -119,6 +126,7 @@ std::vector<double> numbers_of(const std::string& flag, const std::vector<std::s
 }
 
 void SchemeFlags::declare(CLI::App& app, const std::string& without) {
+    begin_group(app, "schemes");
     add_names(app, "SCHEME...,--scheme", schemes,
               fmt::format("schemes, NAME or NAME:k=v,.., or equations ({})", without));
     add_list(app, "--equation", equations,
@@ -136,6 +144,7 @@ std::vector<scheme::Scheme> SchemeFlags::chosen_or_six() const {
 }
 
 void FolderFlags::declare(CLI::App& app, const std::string& what) {
+    begin_group(app, "output");
     app.add_option("--out", out, fmt::format("write {} to this folder", what))->type_name("DIR");
     app.add_flag("--resume", resume, "go on with the run in --out");
     app.add_flag("--force", force, "replace the results in --out");
@@ -145,17 +154,31 @@ record::FolderUse FolderFlags::use(const std::string& command) const {
     return record::folder_use(out, resume, force, "cli." + command);
 }
 
+namespace {
+
+// A quote inside ends the quoted part, stands escaped, and begins the next.
+std::string shell_quoted(const std::string& text) {
+    std::string quoted = "'";
+    for (const char c : text) {
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return quoted + "'";
+}
+
+}  // namespace
+
+std::string program_called() {
+    const char* const given = std::getenv("FLYBALL_CALLED_AS");  // ./flyball says what it was called as
+    const std::string name = given == nullptr || *given == '\0' ? "flyball" : given;
+    const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::string_view("_./+-").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    return is_plain ? name : shell_quoted(name);
+}
+
 std::string FolderFlags::resume_command(const std::string& command) const {
-    // A quote inside ends the quoted part, stands escaped, and begins the next.
-    const auto shell_quoted = [](const std::string& text) {
-        std::string quoted = "'";
-        for (const char c : text) {
-            quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        }
-        return quoted + "'";
-    };
     const std::filesystem::path folder = out.value_or("");
-    return fmt::format("flyball {} --config {} --out {} --resume", command,
+    return fmt::format("{} {} --config {} --out {} --resume", program_called(), command,
                        shell_quoted((folder / "config.toml").string()), shell_quoted(folder.string()));
 }
 

@@ -31,7 +31,8 @@ class Flag {
     Flag default_str(const std::string& text) const;  // the default that --help shows
     Flag capture_default_str() const;                 // the same, from the value it was declared with
     Flag required() const;
-    // Takes a whole number, `least` or more. (CLI11's own check answers with the largest double, digit by digit.)
+    // Takes a whole number, `least` or more, also as 1e3. (CLI11's own check answers with the largest double, digit by
+    // digit.)
     Flag whole_number(long long least) const;
     // Refuses '', which would be taken for a flag that was not given; `expected` is what it should have been.
     Flag not_empty(const std::string& expected) const;
@@ -55,6 +56,8 @@ Flag add_list(CLI::App& app, const std::string& name, std::vector<std::string>& 
 // Names that stand alone, any number of them: "NAME...,--name".
 void add_names(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help);
 bool was_given(const CLI::App& app, const std::string& name);
+// What is declared from here on stands below `title` in help.
+void begin_group(CLI::App& app, const std::string& title);
 
 // "1,2.5" and repeated flags alike; an Error names the flag.
 double number_of(const std::string& flag, const std::string& text);
@@ -67,6 +70,9 @@ void declare_settings(CLI::App& app, const std::vector<SettingField<Settings>>& 
     const Settings standard = *settings;
     for (const SettingField<Settings>& field : fields) {
         const std::string flag = std::string("--") + field.key;
+        if (*field.heading != '\0') {
+            begin_group(app, field.heading);
+        }
         if (field.is_switch()) {
             add_called(
                 app, flag, [settings, &field] { field.parse("true", *settings); }, field.help);
@@ -118,7 +124,7 @@ struct FolderFlags {
 
     void declare(CLI::App& app, const std::string& what);  // what is written to --out
     record::FolderUse use(const std::string& command) const;
-    // `flyball NAME --config 'DIR/config.toml' --out 'DIR' --resume`, quoted for a shell.
+    // `flyball NAME --config 'DIR/config.toml' --out 'DIR' --resume`, quoted for a shell; see program_called().
     std::string resume_command(const std::string& command) const;
 };
 

@@ -205,6 +205,9 @@ Command forward_command() {
     Command command;
     command.name = "forward";
     command.summary = "run a checkpoint on a text: loss, logits, hidden states, attention";
+    command.about =
+        "Runs a model on a text once and shows its loss; it can save logits, hidden states and attention to "
+        "a file.";
     command.example =
         "flyball forward openai-community/gpt2 --text book.txt --length 1024\n"
         "  flyball forward openai-community/gpt2 --text book.txt --length 1024 --stride 512   # perplexity of all of "
@@ -214,11 +217,13 @@ Command forward_command() {
         "  flyball forward ./gpt2 --ids 464,3290,318 --save out.safetensors --what hidden,attention.3.5,branch.4.ffn";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<ForwardFlags>();
+        begin_group(app, "model");
         add_option(app, "MODEL", flags->model,
                    "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
                    "builtin:NAME")
             .required();
         flags->input.declare(app);
+        begin_group(app, "what is computed");
         add_option(app, "--length", flags->length,
                    "use L tokens at most: a text loses its end, not its [CLS] and [SEP]; with --stride, the tokens of "
                    "a window")
@@ -235,6 +240,7 @@ Command forward_command() {
         add_option(app, "--top", flags->top, "and the K tokens that the model held likeliest in its place")
             .type_name("K")
             .whole_number(1);
+        begin_group(app, "output");
         add_option(app, "--save", flags->save, "write a safetensors file")
             .type_name("FILE")
             .not_empty("the name of a file");

@@ -119,16 +119,16 @@ Prepared prepared(const std::string& name, const InspectFlags& flags) {
     return {std::move(model), std::move(input)};
 }
 
-Inspected inspect_one(const std::string& name, const Prepared& one, const InspectFlags& flags, Json& document) {
+Inspected inspect_one(const std::string& name, const Prepared& one, const InspectFlags& flags, RunsProgress& progress,
+                      Json& document) {
     const auto& [model, input] = one;
     print_notes(name, model);
-    ShareProgress progress("inspect " + name);
+    progress.begin(name);
     inspect::Watch watch;
     watch.stop = &interrupted();
     watch.progress = [&](double share) { progress.at(share); };
     Inspected result{name, model.program().text(),
                      inspect::inspect(model, input.batch, input.input, flags.settings, watch), input.spelling};
-    progress.finish();
     if (result.report.first_not_finite < result.report.layers.size()) {
         warn_not_finite(name, model);
     }
@@ -199,16 +199,18 @@ ExitCode run_inspect(const InspectFlags& given, const Common& common) {
     catch_interrupts();
     std::vector<Inspected> models;
     Json documents = Json::array();
+    RunsProgress progress(names.size());
     try {
         for (const std::string& name : names) {
             if (!ready) {
                 ready.emplace(prepared(name, flags));
             }
             Json document;
-            models.push_back(inspect_one(name, *ready, flags, document));
+            models.push_back(inspect_one(name, *ready, flags, progress, document));
             documents.push_back(std::move(document));
             ready.reset();
         }
+        progress.finish();
     } catch (const Stopped&) {
         print_error(
             folder ? fmt::format("flyball: interrupted; begin again with: {}\n", flags.folder.resume_command("inspect"))
@@ -241,6 +243,9 @@ Command inspect_command() {
     Command command;
     command.name = "inspect";
     command.summary = "show where depth goes in a checkpoint, block by block";
+    command.about =
+        "Shows where the depth of a model goes, block by block: how the residual stream grows, how far each "
+        "block turns it, and which blocks do little.";
     command.example =
         "flyball inspect\n"
         "  flyball inspect openai-community/gpt2 --text book.txt --drop --out run1\n"
@@ -248,6 +253,7 @@ Command inspect_command() {
         "  flyball inspect ./gpt2 --text book.txt --length 1024 --lens --no-gradient";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<InspectFlags>();
+        begin_group(app, "model");
         add_names(app, "MODEL...,--model", flags->models,
                   "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
                   "builtin:NAME; several are compared (default: builtin:peri-ln)");

@@ -134,7 +134,7 @@ ExitCode run(LimitsFlags& flags, const Common& common) {
         return ExitCode::done;
     }
     for (const std::string& note : lengths.notes) {
-        print_error(fmt::format("flyball: note: {}\n", note));
+        print_note(fmt::format("flyball: note: {}\n", note));
     }
     catch_interrupts();
     std::vector<limits::Result> results;
@@ -172,6 +172,9 @@ Command limits_command() {
     Command command;
     command.name = "limits";
     command.summary = "measure what a checkpoint's attention can and cannot select";
+    command.about =
+        "Measures what the attention of a model can and cannot select, head by head: how many tokens it can "
+        "keep apart from the rest, and how sensitive its weights are.";
     command.example =
         "flyball limits\n"
         "  flyball limits openai-community/gpt2 --text book.txt --out run1\n"
@@ -179,6 +182,7 @@ Command limits_command() {
         "  flyball limits ./gpt2 --text book.txt --head 3.5 --row 40";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<LimitsFlags>();
+        begin_group(app, "model");
         add_option(app, "MODEL,--model", flags->model,
                    "a folder with config.json and model.safetensors, an id in the local Hugging Face cache, or "
                    "builtin:NAME")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/number.hpp"
 #include "limits/diagnosis.hpp"
 #include "report/text.hpp"
 
@@ -13,10 +14,10 @@ namespace flyball::cli {
 
 namespace {
 
-constexpr std::size_t columns = 79;
+constexpr std::size_t limits_columns = 79;
 
 std::string shortly(double value, int digits = 3) {
-    return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : std::string("-");
+    return std::isfinite(value) ? format_short(value, digits) : std::string("-");
 }
 
 // Several normalisers side by side.
@@ -48,15 +49,15 @@ std::string comparison(const std::vector<limits::Result>& results) {
 }  // namespace
 
 std::string limits_text(const std::vector<limits::Result>& results, const std::string& about) {
-    std::string text = report::text_lines(about, columns) + "\n";
+    std::string text = report::text_lines(about, limits_columns) + "\n";
     const std::vector<std::string> lines = limits::summary(results);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        text += report::text_lines(lines[i], columns, fmt::format("{}. ", i + 1), "   ");
+        text += report::text_lines(lines[i], limits_columns, fmt::format("{}. ", i + 1), "   ");
     }
     if (results.size() > 1) {
         text += "\n" + comparison(results);
     }
-    text += "\n" + report::text_lines(limits::guidance(results), columns);
+    text += "\n" + report::text_lines(limits::guidance(results), limits_columns);
     return text;
 }
 

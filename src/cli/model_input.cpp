@@ -28,6 +28,7 @@ std::optional<tokenizer::Tokenizer> tokenizer_for_ids(const std::filesystem::pat
 }  // namespace
 
 void InputFlags::declare(CLI::App& app, const std::string& without) {
+    begin_group(app, "input");
     add_option(app, "--text", text,
                fmt::format("the file with the text, for the model's own tokenizer; - is the standard input{}",
                            without.empty() ? "" : fmt::format(" (default: {})", without)))
@@ -144,7 +145,7 @@ std::string repaired_text(std::string text) {
     std::size_t replaced = 0;
     if (!is_utf8(text)) {
         text = repaired_utf8(text, &replaced);
-        print_error(fmt::format("flyball: note: the text is not UTF-8 in {} places, read as U+FFFD\n", replaced));
+        print_note(fmt::format("flyball: note: the text is not UTF-8 in {} places, read as U+FFFD\n", replaced));
     }
     return text;
 }

@@ -9,7 +9,7 @@ namespace flyball::cli {
 
 void print_notes(const std::string& given, const model::Model<float>& model) {
     for (const std::string& note : model.notes()) {
-        print_error(fmt::format("flyball: note: {}: {}\n", given, note));
+        print_note(fmt::format("flyball: note: {}: {}\n", given, note));
     }
 }
 

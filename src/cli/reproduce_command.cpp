@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -106,7 +107,12 @@ std::vector<std::optional<Judged>> run_all(const ReproduceFlags& flags, const st
     Progress progress("reproduce", claims::ticks_per_claim * ledger.size(), progress_sink());
     claims::Judging judging{flags.quick, flags.seed, &interrupted()};
     judging.subject = flags.subject;
-    judging.advanced = [&](std::uint64_t ticks) { progress.advance(ticks); };
+    std::atomic<std::uint64_t> done{0};
+    judging.advanced = [&](std::uint64_t ticks) {
+        const std::uint64_t all = done += ticks;
+        progress.set_label(fmt::format("{} of {} claims", all / claims::ticks_per_claim, ledger.size()));
+        progress.advance(ticks);
+    };
     if (folder != nullptr) {
         judging.finished = [&](Judged& result) { folder->store(result); };
         judging.shelf = folder->shelf(flags.folder.resume);
@@ -189,6 +195,9 @@ Command reproduce_command() {
     Command command;
     command.name = "reproduce";
     command.summary = "run the papers' claims, each with prediction, measurement and verdict";
+    command.about =
+        "Runs what three papers on normalization claim, one experiment a claim, and puts the prediction "
+        "beside the measurement with a verdict.";
     command.example =
         "flyball reproduce --quick\n"
         "  flyball reproduce --only dynamics-table-peri-ln\n"
@@ -203,6 +212,7 @@ Command reproduce_command() {
         for (const claims::Group& group : claims::groups()) {
             papers += group.name + ", ";
         }
+        begin_group(app, "claims");
         add_option(app, "PAPER,--paper", flags->paper, fmt::format("whose claims: {}or all", papers))
             .type_name("NAME")
             .capture_default_str();
@@ -210,11 +220,13 @@ Command reproduce_command() {
         add_list(app, "--only", flags->only, "run this claim; may be repeated").type_name("ID");
         add_flag(app, "--list", flags->list, "list the claims without running them");
         add_flag(app, "--markdown", flags->markdown, "print the page docs/claims.md without running anything");
+        begin_group(app, "model of the claims about one model");
         add_option(app, "--model", flags->subject.model,
                    "a model for the claims about one model (default: builtin:pre-ln, whose verdicts are recorded)")
             .type_name("MODEL");
         add_option(app, "--text", flags->subject.text, "the text for it (default: the one of the builtin models)")
             .type_name("FILE");
+        begin_group(app, "claims");
         declare_seed(app, flags->seed);
         flags->folder.declare(app, "results, tables and figures");
         return [flags](const Common& common) { return run(*flags, common); };

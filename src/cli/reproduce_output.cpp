@@ -19,8 +19,7 @@ constexpr std::size_t few = 3;
 // Room for predicted and measured each beside ids and verdicts; --json and claims.md have all of it.
 std::size_t longest_cell() {
     constexpr int others = 33 + 15 + 3 * 2 + 1;  // ids, verdicts, gaps
-    const int columns = stdout_is_terminal() ? terminal_columns() : 150;
-    return static_cast<std::size_t>(std::max(18, (columns - others) / 2));
+    return static_cast<std::size_t>(std::max(18, (static_cast<int>(output_columns()) - others) / 2));
 }
 
 std::string cell(const Value& value) {

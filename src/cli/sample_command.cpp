@@ -97,8 +97,8 @@ void note_unknown(const tokenizer::Tokenizer& tokenizer, const std::string& prom
     const bool one = unknown.size() == 1;
     const bool more = unknown.size() > most_shown;
     unknown.resize(std::min(unknown.size(), most_shown));
-    print_error(fmt::format("flyball: note: the model has no token for {}{}; {} left out of the prompt\n",
-                            fmt::join(unknown, ", "), more ? ", .." : "", one ? "it was" : "they were"));
+    print_note(fmt::format("flyball: note: the model has no token for {}{}; {} left out of the prompt\n",
+                           fmt::join(unknown, ", "), more ? ", .." : "", one ? "it was" : "they were"));
 }
 
 void check_memory(const model::Architecture& a, std::size_t prompt, std::size_t tokens) {
@@ -119,19 +119,19 @@ void check_memory(const model::Architecture& a, std::size_t prompt, std::size_t 
 void print_remarks(const SampleFlags& flags, const model::Model<float>& model, const model::SampleResult& result) {
     const std::size_t positions = model.architecture().positions;
     if (result.cut_prompt > 0) {
-        print_error(
+        print_note(
             fmt::format("flyball: note: the model has {} positions; it did not see the first {} tokens of the "
                         "prompt\n",
                         positions, result.cut_prompt));
     }
     if (result.forgotten > 0) {
-        print_error(
+        print_note(
             fmt::format("flyball: note: the model has {} positions; the older half of the text was let go {} "
                         "{}\n",
                         positions, result.forgotten, result.forgotten == 1 ? "time" : "times"));
     }
     if (!result.cached) {
-        print_error(
+        print_note(
             "flyball: note: keys and values of this model change as the text grows: every token ran all of it\n");
     }
     if (result.end == model::SampleEnd::not_finite) {
@@ -193,8 +193,8 @@ ExitCode run(SampleFlags& flags, const Common& common) {
         print_out(text.ends_with('\n') ? "" : "\n");
         flush_out();
         const double speed = result.tokens_per_second();
-        print_error(fmt::format("flyball: {} {}{}\n", result.ids.size(), result.ids.size() == 1 ? "token" : "tokens",
-                                speed > 0 ? fmt::format(", {:.0f} a second", speed) : ""));
+        print_note(fmt::format("flyball: {} {}{}\n", result.ids.size(), result.ids.size() == 1 ? "token" : "tokens",
+                               speed > 0 ? fmt::format(", {:.0f} a second", speed) : ""));
     }
     print_remarks(flags, model, result);
     if (result.end == model::SampleEnd::interrupted) {
@@ -210,20 +210,24 @@ Command sample_command() {
     Command command;
     command.name = "sample";
     command.summary = "write text with a checkpoint, token by token";
+    command.about = "Writes text with a model, token by token.";
     command.example =
         "flyball sample openai-community/gpt2 --prompt 'Once upon a time' --tokens 100 --temperature 0.8 --top 40\n"
         "  flyball sample ./my-run --temperature 0          # the likeliest token each time, from the start of a text\n"
         "  flyball sample ./model-without-tokenizer --ids 1,403,407 --json";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<SampleFlags>();
+        begin_group(app, "model");
         add_option(app, "MODEL", flags->model,
                    "a folder with config.json and model.safetensors, or an id in the local Hugging Face cache")
             .required();
+        begin_group(app, "input");
         add_option(app, "--prompt", flags->prompt,
                    "the text to go on from (default: the token that begins a text, or a line end)")
             .type_name("TEXT");
         add_option(app, "--ids", flags->ids, "instead of a prompt: token ids with commas between them, or @FILE")
             .type_name("LIST");
+        begin_group(app, "sampling");
         add_option(app, "--tokens", flags->settings.tokens, "write N tokens at most")
             .type_name("N")
             .whole_number(1)

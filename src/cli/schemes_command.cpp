@@ -52,12 +52,16 @@ Command schemes_command() {
     Command command;
     command.name = "schemes";
     command.summary = "list the schemes, or explain a scheme or an equation of your own";
+    command.about =
+        "Lists the normalization schemes with their equations, or explains a scheme, or an equation of your "
+        "own.";
     command.example =
         "flyball schemes\n  flyball schemes peri-ln ngpt:alpha=1/(1+t)\n"
         "  flyball schemes --equation 'mine=x + dt*norm(f(norm(x))) | norm(x)'";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<SchemesFlags>();
         flags->schemes.declare(app, "none: list the catalogue");
+        begin_group(app, "output");
         add_flag(app, "--markdown", flags->markdown, "print the page docs/schemes.md");
         return [flags](const Common& common) { return run(*flags, common); };
     };

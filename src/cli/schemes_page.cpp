@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/terminal.hpp"
+#include "report/text.hpp"
 #include "scheme/document.hpp"
 #include "scheme/limit.hpp"
 #include "scheme/normaliser.hpp"
@@ -69,27 +71,31 @@ std::string schemes_table(const std::vector<Scheme>& schemes) {
     for (const Scheme& scheme : schemes) {
         width = std::max(width, scheme.name.size());
     }
-    constexpr std::size_t columns = 110;
+    const std::size_t columns = output_columns();
     std::string text = fmt::format("{:<{}}  {:<3}  {:<3}  equation\n", "scheme", width, "ODE", "law");
     for (const Scheme& scheme : schemes) {
         const std::string start = fmt::format("{:<{}}  {:<3}  {:<3}  ", scheme.name, width, yes_no(has_limit(scheme)),
                                               yes_no(has_law(scheme)));
-        text += start + wrapped(scheme.program.text(), columns - start.size(), start.size() + 2) + "\n";
+        text += start + wrapped(scheme.program.text(), columns - start.size() - 2, start.size() + 2) + "\n";
     }
-    text += "\nODE: the limit dt -> 0 exists.  law: two numbers, an angle and a radius, describe a symmetric start.\n";
-    text += "norms that a model can bind to norm:";
+    std::vector<std::string_view> norms;
     for (const scheme::Normaliser& row : scheme::normalisers()) {
-        text += fmt::format(" {}", row.name);
+        norms.push_back(row.name);
     }
-    text += "\nmore: flyball schemes NAME, or flyball schemes --equation 'x + dt*f(norm(x))' for your own\n";
-    return text;
+    return text + "\n" +
+           report::text_lines(
+               "ODE: the limit dt -> 0 exists. law: two numbers, an angle and a radius, describe a symmetric start.",
+               columns) +
+           report::text_lines(fmt::format("norms that a model can bind to norm: {}", fmt::join(norms, " ")), columns) +
+           report::text_lines(
+               "more: flyball schemes NAME, or flyball schemes --equation 'x + dt*f(norm(x))' for your own", columns);
 }
 
 std::string scheme_details(const Scheme& scheme) {
     std::string text;
     const auto line = [&](std::string_view label, std::string_view value) {
         if (!value.empty()) {
-            text += fmt::format("  {:<16}{}\n", label, wrapped(value, 94, 18));
+            text += fmt::format("  {:<16}{}\n", label, wrapped(value, output_columns() - 18, 18));
         }
     };
     const CatalogueEntry* entry = scheme.entry;
@@ -120,6 +126,7 @@ std::string scheme_details(const Scheme& scheme) {
         line("initialisation", scheme::describe(entry->recipe.initialisation));
         line("attributes", scheme::describe_attributes(entry->recipe));
         line("also called", fmt::format("{}", fmt::join(entry->aliases, ", ")));
+        line("models", fmt::format("{}", fmt::join(entry->models, ", ")));
     }
     return text;
 }
@@ -153,6 +160,9 @@ std::string schemes_markdown(const std::vector<Scheme>& schemes) {
         }
         if (!entry.aliases.empty()) {
             text += fmt::format("* also called `{}`\n", fmt::join(entry.aliases, "`, `"));
+        }
+        if (!entry.models.empty()) {
+            text += fmt::format("* models wired so: {}\n", fmt::join(entry.models, ", "));
         }
         if (const std::string attributes = scheme::describe_attributes(entry.recipe); !attributes.empty()) {
             text += fmt::format("* beside the equation: {}\n", attributes);

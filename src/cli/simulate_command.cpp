@@ -10,7 +10,6 @@
 #include "cli/simulate_output.hpp"
 #include "cli/terminal.hpp"
 #include "core/json.hpp"
-#include "core/progress.hpp"
 #include "dynamics/start_file.hpp"
 
 namespace flyball::cli {
@@ -72,32 +71,21 @@ constexpr double long_run = 60;  // seconds that are worth a warning
 
 // One run, with a bar on the terminal; taken up where a killed one left off when it has a folder.
 dynamics::Record run_one(const SimulateFlags& flags, const scheme::Scheme& scheme, std::size_t number,
-                         const dynamics::RunFolder* folder) {
-    constexpr std::uint64_t ticks = 1000;
-    Progress progress(fmt::format("{:<14}", scheme.name), ticks, progress_sink());
-    std::uint64_t shown = 0;
+                         const dynamics::RunFolder* folder, RunsProgress& progress) {
+    progress.begin(scheme.name);
     dynamics::Control control = dynamics::control_of(flags.settings);
     control.stop = &interrupted();
     dynamics::Watch watch = dynamics::watch_of(flags.settings);
-    watch.progress = [&](double share) {
-        const auto tick = static_cast<std::uint64_t>(share * static_cast<double>(ticks));
-        if (tick > shown) {
-            progress.advance(tick - shown);
-            shown = tick;
-        }
-    };
+    watch.progress = [&](double share) { progress.at(share); };
     watch.forecast = [&](double seconds) {
         if (seconds > long_run) {
             const double bytes = dynamics::memory_estimate(flags.settings, scheme.program.stream_count());
-            print_error(fmt::format("flyball: {} will take about {} and {} of memory\n", scheme.name,
-                                    duration_text(seconds), memory_text(bytes)));
+            print_note(fmt::format("flyball: {} will take about {} and {} of memory\n", scheme.name,
+                                   duration_text(seconds), memory_text(bytes)));
         }
     };
-    dynamics::Record record = folder != nullptr
-                                  ? folder->run(number, control, watch)
-                                  : dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch);
-    progress.finish();
-    return record;
+    return folder != nullptr ? folder->run(number, control, watch)
+                             : dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch);
 }
 
 void write_results(const SimulateFlags& flags, const std::vector<dynamics::SchemeRun>& runs,
@@ -143,9 +131,11 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
     }
     catch_interrupts();
     std::vector<dynamics::SchemeRun> runs;
+    RunsProgress progress(schemes.size());
     for (std::size_t i = 0; i < schemes.size() && !interrupted(); ++i) {
-        runs.push_back({schemes[i], run_one(flags, schemes[i], i, folder.get())});
+        runs.push_back({schemes[i], run_one(flags, schemes[i], i, folder.get(), progress)});
     }
+    progress.finish();
     const bool complete = !interrupted() && runs.size() == schemes.size();
     if (folder && complete) {
         write_results(flags, runs, *folder);
@@ -166,6 +156,10 @@ Command simulate_command() {
     Command command;
     command.name = "simulate";
     command.summary = "run schemes as interacting particles on the sphere";
+    command.about =
+        "Runs schemes as particles: every token is a point on a sphere that attention pulls towards the "
+        "others. The result says how fast tokens gather into clusters, how long the residual stream gets, "
+        "and when all tokens are alike.";
     command.example =
         "flyball simulate peri-ln\n"
         "  flyball simulate post-ln ngpt:alpha=1/(1+t) --tokens 256 --start symmetric --beta 5 --out run1\n"
@@ -177,6 +171,7 @@ Command simulate_command() {
         flags->settings.dim = 0;  // chosen once the start is known
         flags->schemes.declare(app, "none: the six of the paper, all from the same start");
         declare_settings(app, dynamics::setting_fields(), std::shared_ptr<dynamics::Settings>(flags, &flags->settings));
+        begin_group(app, "attention and weights");
         add_flag(app, "--tied", flags->tied, "the same random weights at every depth (default)");
         flags->folder.declare(app, "configuration, tables, arrays and figures");
         add_flag(app, "--trajectory", flags->trajectory, "write all samples of x as HDF5 (H5MD layout) to --out");

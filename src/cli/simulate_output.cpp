@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 #include "cli/simulate_figures.hpp"
 #include "cli/terminal.hpp"
 #include "core/number.hpp"
+#include "dynamics/summary.hpp"
 #include "dynamics/trained_weights.hpp"
 #include "report/text.hpp"
 
@@ -75,11 +77,45 @@ std::string describe(const dynamics::Settings& s) {
     return text + fmt::format(", seed {}", s.seed);
 }
 
+namespace {
+
+// What matters least has the highest rank and is left out first where columns are few.
+std::string run_table(const std::vector<dynamics::SchemeRun>& runs, std::size_t columns) {
+    using Run = dynamics::SchemeRun;
+    std::vector<report::TableColumn> table;
+    const auto add = [&](const std::string& header, int rank, const std::function<std::string(const Run&)>& text) {
+        std::vector<std::string> cells;
+        for (const Run& run : runs) {
+            cells.push_back(text(run));
+        }
+        table.push_back({header, std::move(cells), rank});
+    };
+    const auto first = [](const Run& run) -> const Sample& { return run.record.samples.front(); };
+    const auto last = [](const Run& run) -> const Sample& { return run.record.samples.back(); };
+    const auto number = [](double value) { return std::isnan(value) ? std::string("-") : format_short(value, 3); };
+    add("scheme", 0, [](const Run& run) { return run.scheme.name; });
+    add("end t", 0, [&](const Run& run) { return format_short(last(run).t, 4); });
+    add("cosine at 0", 2, [&](const Run& run) { return fmt::format("{:.4f}", first(run).cosine); });
+    add("at end", 0, [&](const Run& run) { return fmt::format("{:.6f}", last(run).cosine); });
+    add("radius", 0, [&](const Run& run) { return format_short(last(run).radius, 4); });
+    add("speed at 0", 0, [&](const Run& run) { return number(first(run).speed); });
+    add("at end", 1, [&](const Run& run) { return number(last(run).speed); });
+    add("clusters", 0, [&](const Run& run) { return number(last(run).clusters); });
+    add("collapse", 0, [&](const Run& run) { return number(run.record.collapse_time.value_or(std::nan(""))); });
+    add("outcome", 0, [](const Run& run) { return std::string(dynamics::name(run.record.outcome)); });
+    add("kernel", 4, [](const Run& run) { return run.record.kernel; });
+    add("took", 3, [](const Run& run) { return fmt::format("{} s", format_short(run.record.seconds, 2)); });
+    return report::text_table(std::move(table), columns);
+}
+
+}  // namespace
+
 std::string simulate_text(const dynamics::Settings& settings, const std::vector<dynamics::SchemeRun>& all,
                           const dynamics::RunFolder* folder) {
-    std::string text = describe(settings) + "\n";
+    const std::size_t columns = output_columns();
+    std::string text = report::text_lines(describe(settings), columns);
     for (const std::string& note : dynamics::trained_notes(settings)) {
-        text += "* " + note + "\n";
+        text += report::text_lines(note, columns, "* ", "  ");
     }
     text += "\n";
     std::vector<dynamics::SchemeRun> runs;  // an interrupt in its first evaluation leaves a run nothing to show
@@ -88,30 +124,17 @@ std::string simulate_text(const dynamics::Settings& settings, const std::vector<
     if (runs.empty()) {
         return text + "nothing was measured\n";
     }
-    std::vector<std::vector<std::string>> rows;
-    for (const dynamics::SchemeRun& run : runs) {
-        const Sample& first = run.record.samples.front();
-        const Sample& last = run.record.samples.back();
-        rows.push_back(
-            {run.scheme.name, fmt::format("{:.4g}", last.t), fmt::format("{:.4f}", first.cosine),
-             fmt::format("{:.6f}", last.cosine), fmt::format("{:.4g}", last.radius), fmt::format("{:.3g}", first.speed),
-             fmt::format("{:.3g}", last.speed), std::isnan(last.clusters) ? "-" : fmt::format("{:.3g}", last.clusters),
-             run.record.collapse_time ? fmt::format("{:.3g}", *run.record.collapse_time) : "-",
-             dynamics::name(run.record.outcome), run.record.kernel, fmt::format("{:.3g} s", run.record.seconds)});
-    }
-    text += report::text_table({"scheme", "t", "cosine at 0", "at the end", "radius", "speed at 0", "at the end",
-                                "clusters", "collapse", "outcome", "kernel", "took"},
-                               rows);
-    const bool terminal = stdout_is_terminal();
+    text += run_table(runs, columns);
     report::TextOptions options;
-    options.colour = terminal;
+    options.colour = stdout_is_terminal();
     report::LineFigure figure = cosine_figure(settings, runs);
     figure.caption.clear();
-    text +=
-        "\n" + report::text_plot(figure, static_cast<std::size_t>(std::min(100, terminal ? terminal_columns() : 100)),
-                                 22, options);
+    text += "\n" + report::text_plot(figure, columns, plot_rows, options);
+    text += "\n" + report::text_lines(dynamics::summary(runs), columns);
     if (folder != nullptr) {
-        text += fmt::format("\nwritten to {}: {}\n", folder->path().string(), fmt::join(folder->files(), ", "));
+        text += "\n" + report::text_lines(
+                           fmt::format("written to {}: {}", folder->path().string(), fmt::join(folder->files(), ", ")),
+                           columns);
     }
     return text;
 }

@@ -9,9 +9,14 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <utility>
+
+#include "cli/command.hpp"
+#include "core/number.hpp"
+#include "report/utf8.hpp"
 
 namespace flyball::cli {
 
@@ -46,7 +51,7 @@ void settle_in() noexcept {
 }
 
 Progress::Sink progress_sink() {
-    if (isatty(STDERR_FILENO) == 0) {
+    if (is_quiet() || isatty(STDERR_FILENO) == 0) {
         return {};
     }
     return [](std::string_view text) {
@@ -69,6 +74,34 @@ void ShareProgress::at(double share) {
         bar_.advance(tick - shown_);
         shown_ = tick;
     }
+}
+
+RunsProgress::RunsProgress(std::size_t runs) : runs_(runs), bar_("", ticks * runs, progress_sink()) {}
+
+void RunsProgress::begin(const std::string& name) {
+    constexpr std::size_t longest_name = 20;
+    ++begun_;
+    const std::string shown = report::shortened(name, longest_name);
+    bar_.set_label(runs_ == 1 ? shown : fmt::format("{} ({} of {})", shown, begun_, runs_));
+    show(0);
+}
+
+void RunsProgress::at(double share) {
+    show(std::clamp(share, 0.0, 1.0));
+}
+
+void RunsProgress::show(double share) {
+    const auto tick =
+        static_cast<std::uint64_t>((static_cast<double>(begun_ - 1) + share) * static_cast<double>(ticks));
+    if (tick > shown_) {
+        bar_.advance(tick - shown_);
+        shown_ = tick;
+    }
+}
+
+void RunsProgress::finish() {
+    show(1);
+    bar_.finish();
 }
 
 void catch_interrupts() {
@@ -140,9 +173,28 @@ bool stdout_is_terminal() {
     return isatty(STDOUT_FILENO) != 0;
 }
 
-int terminal_columns() {
+namespace {
+
+std::size_t columns_of(int descriptor) {
+    constexpr std::int64_t least = 20;
+    constexpr std::int64_t most = 1000;
+    const char* const said = std::getenv("COLUMNS");
+    if (const auto columns = parse_integer(said == nullptr ? "" : said); columns && *columns >= least) {
+        return static_cast<std::size_t>(std::min(*columns, most));
+    }
     winsize size = {};
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
+    const bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col >= least;
+    return known ? size.ws_col : 80;
+}
+
+}  // namespace
+
+std::size_t output_columns() {
+    return columns_of(STDOUT_FILENO);
+}
+
+std::size_t error_columns() {
+    return columns_of(STDERR_FILENO);
 }
 
 }  // namespace flyball::cli

@@ -14,8 +14,25 @@ namespace flyball::cli {
 // A file that grows beyond its limit and a pipe nobody reads are errors of writing, not the end of the process.
 void settle_in() noexcept;
 
-// Writes to stderr when that is a terminal, and is empty otherwise.
+// Writes to stderr when that is a terminal and --quiet was not given, and is empty otherwise.
 Progress::Sink progress_sink();
+
+// A bar on stderr of several runs, one after the other: which of how many it is, and the time left for all of them, as
+// far as those so far tell. at() by one thread at a time.
+class RunsProgress {
+  public:
+    explicit RunsProgress(std::size_t runs);
+    void begin(const std::string& name);  // the next run
+    void at(double share);                // of that run
+    void finish();
+
+  private:
+    void show(double share);
+    std::size_t runs_;
+    std::size_t begun_ = 0;
+    std::uint64_t shown_ = 0;
+    Progress bar_;
+};
 
 // A bar on stderr of work that says which share of it is done. at() by one thread at a time.
 class ShareProgress {
@@ -41,6 +58,11 @@ std::string duration_text(double seconds);
 std::string memory_text(double bytes);
 
 bool stdout_is_terminal();
-int terminal_columns();
+inline constexpr std::size_t plot_rows = 20;  // of a plot of text, legend included: it fits a terminal of 24 rows
+
+// Columns for what is printed: the environment's COLUMNS, otherwise those of the terminal, otherwise 80.
+std::size_t output_columns();
+// The same for a picture on stderr that is drawn again and again.
+std::size_t error_columns();
 
 }  // namespace flyball::cli

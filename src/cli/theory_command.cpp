@@ -105,6 +105,10 @@ Command theory_command() {
     Command command;
     command.name = "theory";
     command.summary = "predict how tokens cluster, from the equation alone";
+    command.about =
+        "Predicts from the equation alone how tokens gather that are orthogonal at the start: how fast at "
+        "first, by which law at the end, and when the cosine between them reaches a given value. It takes "
+        "less than a second.";
     command.example =
         "flyball theory --tokens 256 --beta 5\n"
         "  flyball theory peri-ln ngpt:alpha=1/(1+t) --beta 0.1,1,10 --cosine 0.999 --plot law.svg\n"
@@ -112,6 +116,7 @@ Command theory_command() {
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<TheoryFlags>();
         flags->schemes.declare(app, "none: the six of the paper");
+        begin_group(app, "problem");
         add_option(app, "--tokens", flags->tokens, "number of tokens, orthonormal at the start")
             .type_name("N")
             .capture_default_str();
@@ -127,6 +132,7 @@ Command theory_command() {
             .type_name("T")
             .capture_default_str();
         add_option(app, "--dim", flags->dim, "the d of the equation (default: the number of tokens)").type_name("D");
+        begin_group(app, "what is told");
         add_list(app, "--cosine", flags->cosines, "tell the time to reach this cosine; may be repeated")
             .type_name("C[,C2..]")
             .default_str("0.5,0.9,0.99");
@@ -135,6 +141,7 @@ Command theory_command() {
             .capture_default_str()
             .whole_number(0);
         add_flag(app, "--log-time", flags->log_time, "space the points evenly in log t");
+        begin_group(app, "output");
         add_option(app, "--plot", flags->plot,
                    "write gamma(t) to FILE.svg, r(t) to FILE-radius.svg, gamma'(t) to FILE-velocity.svg, a CSV beside "
                    "each")

@@ -10,6 +10,7 @@
 #include "core/number.hpp"
 #include "report/text.hpp"
 #include "scheme/own_equation.hpp"
+#include "theory/summary.hpp"
 
 namespace flyball::cli {
 
@@ -48,7 +49,7 @@ std::vector<std::string> labels(const TheoryOutput& output) {
 
 // Digits that were measured, without a tail of rounding: 2.99999999999 is 3.
 std::string number(double value) {
-    return fmt::format("{:.6g}", value);
+    return format_short(value, 6);
 }
 
 template <class Get>
@@ -113,35 +114,38 @@ std::string law_in_words(const Law& law) {
 }
 
 std::string theory_text(const TheoryOutput& output) {
-    std::vector<std::string> headers = {"scheme", "gamma'(0)", "gamma' for large t"};
-    for (const double cosine : output.cosines) {
-        headers.push_back("t(" + format_double(cosine) + ")");
-    }
-    std::vector<std::vector<std::string>> rows;
-    std::string notes;
+    const std::size_t columns = output_columns();
     const std::vector<std::string> names = labels(output);
+    std::vector<report::TableColumn> table = {
+        {"scheme", names, 0}, {"gamma'(0)", {}, 0}, {"gamma' for large t", {}, 0}};
+    std::string notes;
     for (std::size_t i = 0; i < output.runs.size(); ++i) {
         const theory::Prediction& run = output.runs[i];
-        std::vector<std::string> row = {names[i], number(run.initial_velocity), law_in_words(run.law)};
-        for (const auto& time : run.times_to_cosine) {
-            row.push_back(time ? number(*time) : "-");
-        }
-        rows.push_back(std::move(row));
+        table[1].cells.push_back(number(run.initial_velocity));
+        table[2].cells.push_back(law_in_words(run.law));
         if (!run.law.note.empty()) {
-            notes += fmt::format("{}: {}\n", names[i], run.law.note);
+            notes += report::text_lines(fmt::format("{}: {}", names[i], run.law.note), columns, "", "  ");
         }
     }
-    std::string text = describe(output) + "\n\n" + report::text_table(headers, rows);
+    for (std::size_t c = 0; c < output.cosines.size(); ++c) {
+        // Where columns are few the first of them goes first: the last cosine says most.
+        table.push_back(
+            {"t(" + format_double(output.cosines[c]) + ")", {}, static_cast<int>(output.cosines.size() - c)});
+        for (const theory::Prediction& run : output.runs) {
+            const auto& time = run.times_to_cosine[c];
+            table.back().cells.push_back(time ? number(*time) : "-");
+        }
+    }
+    std::string text = report::text_lines(describe(output), columns) + "\n" + report::text_table(table, columns);
     if (!notes.empty()) {
         text += "\n" + notes;
     }
-    const bool terminal = stdout_is_terminal();
     report::TextOptions options;
-    options.colour = terminal;
+    options.colour = stdout_is_terminal();
     report::LineFigure figure = gamma_figure(output);
     figure.caption.clear();
-    const auto width = static_cast<std::size_t>(std::min(100, terminal ? terminal_columns() : 100));
-    return text + "\n" + report::text_plot(figure, width, 22, options);
+    return text + "\n" + report::text_plot(figure, columns, plot_rows, options) + "\n" +
+           report::text_lines(theory::summary(output.runs, names, output.cosines), columns);
 }
 
 std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output) {

@@ -55,7 +55,7 @@ ExitCode run(const TokenizeFlags& flags, const Common& common) {
     }
     print_out(fmt::format("{} {}\n", ids.size(), ids.size() == 1 ? "token" : "tokens"));
     if (!flags.tokens) {
-        print_out(wrapped(ids, static_cast<std::size_t>(std::max(20, terminal_columns()))));
+        print_out(wrapped(ids, output_columns()));
         return ExitCode::done;
     }
     for (const std::int32_t id : ids) {
@@ -70,18 +70,23 @@ Command tokenize_command() {
     Command command;
     command.name = "tokenize";
     command.summary = "show the token ids a model's tokenizer gives a text";
+    command.about = "Shows the token ids that a model's tokenizer gives a text.";
     command.example =
         "flyball tokenize openai-community/gpt2 --string 'Hello world' --tokens\n"
         "  flyball tokenize path/to/model --text book.txt --json\n"
         "  gunzip -c book.txt.gz | flyball tokenize path/to/model --text -";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<TokenizeFlags>();
+        begin_group(app, "model");
         add_option(app, "MODEL", flags->model,
                    "a folder with tokenizer.json, an id in the local Hugging Face cache, or builtin:NAME")
             .required();
+        begin_group(app, "input");
         add_option(app, "--text", flags->file, "the file with the text; - is the standard input").type_name("FILE");
         const Flag text = add_option(app, "--string", flags->text, "the text itself").type_name("TEXT");
+        begin_group(app, "output");
         add_flag(app, "--tokens", flags->tokens, "show each token's text as the vocabulary spells it");
+        begin_group(app, "input");
         add_flag(app, "--no-special", flags->no_special, "without the tokens put around a text, such as [CLS]");
         return [flags, text](const Common& common) {
             flags->has_text = text.given();

@@ -251,6 +251,9 @@ Command train_command() {
     Command command;
     command.name = "train";
     command.summary = "train small GPTs and record how stable they are";
+    command.about =
+        "Trains small GPT models under one or several schemes on the same data, and records for every layer "
+        "what tells whether training is stable.";
     command.example =
         "flyball train\n"
         "  flyball train pre-ln peri-ln post-ln --data book.txt --encoding chars --out run1\n"
@@ -260,6 +263,7 @@ Command train_command() {
         const auto flags = std::make_shared<TrainFlags>();
         flags->schemes.declare(app, "none: pre-ln");
         declare_settings(app, train::setting_fields(), std::shared_ptr<train::Settings>(flags, &flags->settings));
+        begin_group(app, "repetitions");
         add_option(app, "--seeds", flags->seeds, "repeat every run with this many seeds, from --seed on")
             .type_name("N")
             .whole_number(1);

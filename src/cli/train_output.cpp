@@ -11,15 +11,15 @@
 #include "claims/style.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "core/number.hpp"
 #include "report/text.hpp"
-#include "report/utf8.hpp"
 
 namespace flyball::cli {
 
 namespace {
 
 std::string digits(double value, const char* missing = "-") {
-    return std::isfinite(value) ? fmt::format("{:.4g}", value) : missing;
+    return std::isfinite(value) ? format_short(value, 4) : missing;
 }
 
 std::string thousands(double value) {
@@ -52,16 +52,6 @@ std::string failure_sentence(const train::Summary& s) {
     return "";
 }
 
-std::size_t widest_line(std::string_view text) {
-    std::size_t widest = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        widest = std::max(widest, report::columns(text.substr(begin, end - begin)));
-        begin = end + 1;
-    }
-    return widest;
-}
-
 double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -72,52 +62,33 @@ std::string train_table(const std::vector<train::Summary>& runs, std::size_t col
     const auto gap = [](const train::Summary& s) {
         return s.entropy_floor ? s.validation_loss - *s.entropy_floor : std::nan("");
     };
-    struct Column {
-        const char* header;
-        std::function<std::string(const train::Summary&)> text;
-    };
-    std::vector<Column> all = {{"run", [](const train::Summary& s) { return s.name; }},
-                               {"loss", [](const train::Summary& s) { return digits(s.loss); }},
-                               {"validation", [](const train::Summary& s) { return digits(s.validation_loss); }},
-                               {"gap", [&](const train::Summary& s) { return digits(gap(s)); }},
-                               {"growth", [](const train::Summary& s) { return digits(s.growth); }},
-                               {"grad min", [](const train::Summary& s) { return digits(s.smallest_gradient); }},
-                               {"grad max", [](const train::Summary& s) { return digits(s.largest_gradient); }},
-                               {"tokens/s", [](const train::Summary& s) { return thousands(s.tokens_per_second); }},
-                               {"outcome", [](const train::Summary& s) { return std::string(name(s.outcome)); }}};
-    const auto leave_out = [&](std::string_view header) {
-        all.erase(std::remove_if(all.begin(), all.end(), [&](const Column& one) { return one.header == header; }),
-                  all.end());
-    };
     const bool has_floor =
         std::any_of(runs.begin(), runs.end(), [](const train::Summary& s) { return s.entropy_floor.has_value(); });
-    if (!has_floor) {
-        leave_out("gap");
-    }
-    const auto drawn = [&] {
-        std::vector<std::string> headers;
-        std::vector<std::vector<std::string>> rows(runs.size());
-        for (const Column& column : all) {
-            headers.emplace_back(column.header);
-            for (std::size_t i = 0; i < runs.size(); ++i) {
-                rows[i].push_back(column.text(runs[i]));
-            }
+    std::vector<report::TableColumn> table;
+    const auto add = [&](const char* header, int rank, const std::function<std::string(const train::Summary&)>& text) {
+        std::vector<std::string> cells;
+        for (const train::Summary& run : runs) {
+            cells.push_back(text(run));
         }
-        return report::text_table(headers, rows);
+        table.push_back({header, std::move(cells), rank});
     };
-    std::string table = drawn();
-    for (const char* least_missed : {"tokens/s", "loss"}) {
-        if (widest_line(table) > columns) {
-            leave_out(least_missed);
-            table = drawn();
-        }
+    add("run", 0, [](const train::Summary& s) { return s.name; });
+    add("loss", 1, [](const train::Summary& s) { return digits(s.loss); });
+    add("validation", 0, [](const train::Summary& s) { return digits(s.validation_loss); });
+    if (has_floor) {
+        add("gap", 0, [&](const train::Summary& s) { return digits(gap(s)); });
     }
-    return table;
+    add("growth", 0, [](const train::Summary& s) { return digits(s.growth); });
+    add("grad min", 0, [](const train::Summary& s) { return digits(s.smallest_gradient); });
+    add("grad max", 0, [](const train::Summary& s) { return digits(s.largest_gradient); });
+    add("tokens/s", 2, [](const train::Summary& s) { return thousands(s.tokens_per_second); });
+    add("outcome", 0, [](const train::Summary& s) { return std::string(name(s.outcome)); });
+    return report::text_table(std::move(table), columns);
 }
 
 std::string train_text(const std::vector<TrainRun>& runs, const train::Corpus& corpus) {
     const bool terminal = stdout_is_terminal();
-    const auto columns = static_cast<std::size_t>(std::clamp(terminal ? terminal_columns() : 80, 40, 100));
+    const std::size_t columns = std::max<std::size_t>(40, output_columns());
     std::string text = report::text_lines(corpus.description, columns) +
                        report::text_lines(train::describe(runs.front().plan.settings), columns) + "\n";
     std::vector<train::Summary> summaries;
@@ -155,10 +126,18 @@ void TrainView::show(const std::vector<TrainRun>& runs, const Json& line, double
     const auto number = [&](const char* key) {
         return line.at(key).is_number() ? line.at(key).get<double>() : std::nan("");
     };
+    // The runs to come take as long as this one, as far as this one tells.
+    if (step < run.plan.settings.steps) {
+        run_seconds_ = seconds_left / (1 - static_cast<double>(step) / static_cast<double>(run.plan.settings.steps));
+    }
+    const double left_for_all = seconds_left + static_cast<double>(count_ - runs.size()) * run_seconds_;
     const std::string status =
-        fmt::format("{} ({} of {})  step {} of {}  loss {}  {} tokens/s  {} left", run.plan.name, runs.size(), count_,
+        fmt::format("{} ({} of {})  step {} of {}  loss {}  {} tokens/s  {} left{}", run.plan.name, runs.size(), count_,
                     step, run.plan.settings.steps, digits(number("loss"), "nan"),
-                    thousands(number("tokens_per_second")), duration_text(seconds_left));
+                    thousands(number("tokens_per_second")), duration_text(left_for_all), count_ > 1 ? " for all" : "");
+    if (is_quiet()) {
+        return;
+    }
     if (isatty(STDERR_FILENO) == 0) {
         if (line.contains("validation_loss")) {
             print_error(fmt::format("{}  validation {}\n", status, digits(line.at("validation_loss").get<double>())));
@@ -176,10 +155,9 @@ void TrainView::show(const std::vector<TrainRun>& runs, const Json& line, double
         figure.caption.clear();
         report::TextOptions options;
         options.colour = true;
-        text += report::text_plot(figure, static_cast<std::size_t>(std::clamp(terminal_columns() - 1, 24, 100)), 16,
-                                  options);
+        text += report::text_plot(figure, error_columns() - 1, 16, options);
     }
-    text += status.substr(0, static_cast<std::size_t>(std::max(20, terminal_columns() - 1))) + "\n";
+    text += status.substr(0, error_columns() - 1) + "\n";
     // Line by line, and what is left below at last: a terminal that is cleared from its top keeps every picture in its
     // history.
     std::string drawing = drawn_ > 0 ? fmt::format("\033[{}A\r", drawn_) : "";

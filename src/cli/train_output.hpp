@@ -41,8 +41,9 @@ class TrainView {
 
   private:
     std::size_t count_;
-    std::size_t drawn_ = 0;  // lines on the terminal that the next picture replaces
-    double next_ = 0;        // seconds
+    std::size_t drawn_ = 0;   // lines on the terminal that the next picture replaces
+    double next_ = 0;         // seconds
+    double run_seconds_ = 0;  // what a run takes, as far as is known
 };
 
 }  // namespace flyball::cli

@@ -78,22 +78,10 @@ std::optional<std::uint64_t> parse_whole(std::string_view text) {
     return static_cast<std::uint64_t>(*real);
 }
 
-// to_chars gives the shortest digits that read back; only the exponent is made shorter: "1e-07" becomes "1e-7".
-std::string format_double(double value) {
-    if (std::isnan(value)) {
-        return "nan";
-    }
-    if (std::isinf(value)) {
-        return value < 0 ? "-inf" : "inf";
-    }
-    std::array<char, 64> buffer{};
-    char* const first = buffer.data();
-    char* const last = first + buffer.size();
-    // The shortest text of 100000 is "1e+05"; people write such numbers out.
-    if (std::fabs(value) < 1e6 && value == std::trunc(value)) {
-        return {first, std::to_chars(first, last, value, std::chars_format::fixed).ptr};
-    }
-    const std::string_view shortest(first, static_cast<std::size_t>(std::to_chars(first, last, value).ptr - first));
+namespace {
+
+// "1.5e+07" as people write it: 1.5e7.
+std::string with_plain_exponent(std::string_view shortest) {
     const std::size_t e = shortest.find('e');
     std::string text(shortest.substr(0, e));
     if (e != std::string_view::npos) {
@@ -105,6 +93,44 @@ std::string format_double(double value) {
         text += shortest.substr(digits);
     }
     return text;
+}
+
+constexpr double written_out = 1e6;  // the shortest text of 100000 is "1e+05"; people write such numbers out
+
+}  // namespace
+
+std::string format_double(double value) {
+    if (std::isnan(value)) {
+        return "nan";
+    }
+    if (std::isinf(value)) {
+        return value < 0 ? "-inf" : "inf";
+    }
+    std::array<char, 64> buffer{};
+    char* const first = buffer.data();
+    char* const last = first + buffer.size();
+    if (std::fabs(value) < written_out && value == std::trunc(value)) {
+        return {first, std::to_chars(first, last, value, std::chars_format::fixed).ptr};
+    }
+    return with_plain_exponent({first, static_cast<std::size_t>(std::to_chars(first, last, value).ptr - first)});
+}
+
+std::string format_short(double value, int digits) {
+    const double size = std::fabs(value);
+    if (!std::isfinite(value) || (size < written_out && value == std::trunc(value))) {
+        return format_double(value);
+    }
+    std::array<char, 64> buffer{};
+    char* const first = buffer.data();
+    char* const last = first + buffer.size();
+    const auto text = [&](std::chars_format format, int precision) {
+        const char* const end = std::to_chars(first, last, value, format, precision).ptr;
+        return std::string(first, static_cast<std::size_t>(end - first));
+    };
+    const std::string general = text(std::chars_format::general, digits);  // as printf's %g
+    const bool has_exponent = general.find('e') != std::string::npos;
+    return has_exponent && size >= 1 && size < written_out - 0.5 ? text(std::chars_format::fixed, 0)
+                                                                 : with_plain_exponent(general);
 }
 
 }  // namespace flyball

@@ -25,4 +25,8 @@ std::optional<std::uint64_t> parse_whole(std::string_view text);
 // Non-finite values are "inf", "-inf" and "nan".
 std::string format_double(double value);
 
+// For tables: `digits` significant digits, and more where they stand before the point: 0.0123, 1235, 1.24e7 in three.
+// Whole numbers below 1e6 are written out (1024, never 1.02e+03); an exponent only below 1e-4 and from 1e6 on.
+std::string format_short(double value, int digits);
+
 }  // namespace flyball

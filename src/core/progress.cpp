@@ -64,6 +64,11 @@ void Progress::advance(std::uint64_t n) {
     }
 }
 
+void Progress::set_label(std::string label) {
+    const std::lock_guard lock(mutex_);
+    label_ = std::move(label);
+}
+
 void Progress::finish() {
     if (!sink_) {
         return;

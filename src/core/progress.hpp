@@ -28,13 +28,16 @@ class Progress {
 
     void advance(std::uint64_t n = 1);
 
+    // What stands before the bar from now on. advance() shows it.
+    void set_label(std::string label);
+
     // Shows the last state and ends the line; further calls do nothing.
     void finish();
 
   private:
     void show(double now, std::string_view end);
 
-    const std::string label_;
+    std::string label_;  // guarded by the mutex
     const std::uint64_t total_;
     const Sink sink_;
     const double interval_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/suggest.hpp"
@@ -19,6 +21,12 @@ std::string joined(const std::vector<std::string>& words, std::string_view last)
 
 void SettingReader::fail(std::string_view got, std::string_view expected, std::string_view hint) const {
     throw Error(ErrorKind::usage, where_, got, expected, hint);
+}
+
+bool SettingReader::same_word(std::string_view name, std::string_view text) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return std::equal(name.begin(), name.end(), text.begin(), text.end(),
+                      [&](char a, char b) { return lower(a) == lower(b); });
 }
 
 void SettingReader::fail_name(const std::string& text, std::string_view what,
@@ -45,7 +53,7 @@ std::uint64_t SettingReader::whole(const std::string& text, const char* key, std
 }
 
 double SettingReader::real(const std::string& text, const char* key) const {
-    return number_in(text, setting(key, flyball::quoted(text)), "a finite number");
+    return number_in(text, setting(key, flyball::quoted(text)), "a number, for example 0.5 or 1e-3");
 }
 
 bool SettingReader::truth(const std::string& text, const char* key) const {

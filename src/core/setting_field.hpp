@@ -23,6 +23,8 @@ struct SettingField {
     // matter to this run. A switch says "true" or "false".
     std::optional<std::string> (*text)(const Settings&);
     void (*parse)(const std::string& text, Settings&);  // Error(usage) with a sentence when it cannot be read
+    // Of the first of several settings that belong together: what help writes above them. Empty: as the one before.
+    const char* heading = "";
 
     bool is_switch() const { return *type == '\0'; }
 };
@@ -58,12 +60,12 @@ class SettingReader {
     double number_in(std::string_view text, std::string_view shown, std::string_view expected) const;
     bool truth(const std::string& text, const char* key) const;
 
-    // One of the words of a table; the message suggests the nearest.
+    // One of the words of a table, in capitals or not; the message suggests the nearest.
     template <class Value>
     Value named(const std::string& text, std::string_view what, const NamedValues<Value>& table) const {
         std::vector<std::string> names;
         for (const auto& [name, value] : table) {
-            if (name == text) {
+            if (same_word(name, text)) {
                 return value;
             }
             names.emplace_back(name);
@@ -72,6 +74,7 @@ class SettingReader {
     }
 
   private:
+    static bool same_word(std::string_view name, std::string_view text);
     [[noreturn]] void fail_name(const std::string& text, std::string_view what,
                                 const std::vector<std::string>& names) const;
     const char* where_;

@@ -39,6 +39,9 @@ struct SampleField {
     double (*derived)(const Sample&);
     bool event;   // --until may watch it
     bool system;  // a single system has it too: t and quantiles over systems are not of one
+    // Between these it lies, whatever the run: --until waits for nothing else.
+    double least = -std::numeric_limits<double>::infinity();
+    double most = std::numeric_limits<double>::infinity();
 
     double operator()(const Sample& sample) const { return value != nullptr ? sample.*value : derived(sample); }
 };

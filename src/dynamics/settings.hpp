@@ -24,13 +24,14 @@ enum class WeightKind { identity, gaussian, kaiming, orthogonal, file, model };
 enum class Method { automatic, erk, bdf, euler, rk4 };
 enum class Precision { f64, f32 };
 
-// Stop when an observable crosses a level: cosine>0.999.
+// Stop when an observable crosses a level: cosine>0.999, clusters<=1.
 struct Until {
     std::string observable;  // a field of a sample that is an event (sample.hpp)
     bool above = true;
     double level = 0;
+    bool or_equal = false;
 
-    bool holds(double value) const { return above ? value > level : value < level; }
+    bool holds(double value) const { return (above ? value > level : value < level) || (or_equal && value == level); }
 };
 
 // One of the four random matrices of attention: times the gain of its kind (kaiming: sqrt 2, others 1), times a gain
@@ -102,7 +103,7 @@ void complete(Settings& settings);
 void check(const Settings& settings);
 
 // The pieces of fields that others read too. "symmetric", "cone:0.01", "run/trajectory.h5"; "kaiming:1.5",
-// "kaiming:q=1,o=identity", "weights.safetensors", "builtin:pre-ln"; "cosine>0.999".
+// "kaiming:q=1,o=identity", "weights.safetensors", "builtin:pre-ln"; "cosine>0.999", "clusters <= 1".
 void parse_start(const std::string& text, Settings& settings);
 void parse_weights(const std::string& text, Settings& settings);
 std::string weights_text(const Settings& settings);

@@ -113,8 +113,8 @@ Text start_text(const Settings& s) {
 }
 
 Text until_text(const Settings& s) {
-    return s.until ? Text(fmt::format("{}{}{}", s.until->observable, s.until->above ? ">" : "<",
-                                      format_double(s.until->level)))
+    return s.until ? Text(fmt::format("{}{}{}{}", s.until->observable, s.until->above ? ">" : "<",
+                                      s.until->or_equal ? "=" : "", format_double(s.until->level)))
                    : std::nullopt;
 }
 
@@ -191,17 +191,31 @@ std::string weights_text(const Settings& s) {
     return text;
 }
 
-Until parse_until(const std::string& text) {
+Until parse_until(const std::string& given) {
+    std::string text = given;
+    std::erase(text, ' ');
     const std::size_t at = text.find_first_of("<>");
-    const std::string expected = "an observable, < or >, and a number, for example cosine>0.999";
+    const std::string got = setting("until", flyball::quoted(given));
+    const std::string expected = "an observable, one of < > <= >=, and a number, for example cosine>0.999";
     if (at == std::string::npos) {
-        fail_field(setting("until", flyball::quoted(text)), expected);
+        fail_field(got, expected, "put it in quotes, because a shell takes < and > for itself: 'cosine>0.999'");
     }
     Until until;
-    until.observable = event_field(text.substr(0, at)).name;
+    const SampleField& field = event_field(text.substr(0, at));
+    until.observable = field.name;
     until.above = text[at] == '>';
-    until.level =
-        reader.number_in(std::string_view(text).substr(at + 1), setting("until", flyball::quoted(text)), expected);
+    until.or_equal = text.substr(at + 1, 1) == "=";
+    until.level = reader.number_in(std::string_view(text).substr(at + (until.or_equal ? 2 : 1)), got, expected);
+    // The level must lie in the range; at the end that is waited for, only "or equal" can be met.
+    const double far = until.above ? field.most : field.least;
+    const bool is_outside = until.level < field.least || until.level > field.most;
+    if (is_outside || (until.level == far && !until.or_equal)) {
+        const bool never = until.above ? until.level >= far : until.level <= far;
+        fail_field(fmt::format("{}, which {}", got, never ? "can never hold" : "always holds"),
+                   std::isfinite(field.most)
+                       ? fmt::format("a level between {} and {}", format_double(field.least), format_double(field.most))
+                       : fmt::format("a level above {}", format_double(field.least)));
+    }
     return until;
 }
 
@@ -228,14 +242,14 @@ const std::vector<SettingField>& setting_fields() {
     static const std::string atol_help = "absolute tolerance of " + methods_with_chosen_steps();
     static const std::vector<SettingField> fields = {
         {"tokens", "N", "number of particles", [](const S& s) -> Text { return std::to_string(s.tokens); },
-         [](T text, S& s) { s.tokens = whole(text, "tokens", 1); }},
+         [](T text, S& s) { s.tokens = whole(text, "tokens", 1); }, "problem"},
         {"dim", "D", "dimensions (32, or the number of tokens for a start of equal angles)",
          [](const S& s) { return s.dim == 0 ? std::nullopt : Text(std::to_string(s.dim)); },
          [](T text, S& s) { s.dim = whole(text, "dim", 1); }},
         {"beta", "B", "inverse temperature of attention", [](const S& s) -> Text { return format_double(s.beta); },
          [](T text, S& s) { s.beta = real(text, "beta"); }},
         {"heads", "H", "attention heads", [](const S& s) -> Text { return std::to_string(s.heads); },
-         [](T text, S& s) { s.heads = whole(text, "heads", 1); }},
+         [](T text, S& s) { s.heads = whole(text, "heads", 1); }, "attention and weights"},
         {"mask", "NAME", "none or causal", [](const S& s) -> Text { return name_of(s.causal, masks); },
          [](T text, S& s) { s.causal = reader.named(text, "mask", masks); }},
         {"weights", "TEXT",
@@ -253,9 +267,8 @@ const std::vector<SettingField>& setting_fields() {
          [](T text, S& s) { s.attention = text; }},
         {"start", "TEXT",
          "symmetric, uniform, gaussian, cone:DELTA, equiangular:RHO (every pair has this cosine), or the rows of a "
-         "FILE "
-         "(.safetensors, .h5 of a trajectory, .csv), which says tokens, dimensions and systems",
-         start_text, parse_start},
+         "FILE (.safetensors, .h5 of a trajectory, .csv), which says tokens, dimensions and systems",
+         start_text, parse_start, "start"},
         {"start-frame", "K", "with a .h5 FILE: start from its sample K, counted from 0 (default: the last)",
          [](const S& s) { return s.start_frame ? Text(std::to_string(*s.start_frame)) : std::nullopt; },
          [](T text, S& s) { s.start_frame = whole(text, "start-frame", 0); }},
@@ -264,7 +277,7 @@ const std::vector<SettingField>& setting_fields() {
          [](T text, S& s) { s.r0 = real(text, "r0"); }},
         {"time", "T", "run the ODE limit up to this time",
          [](const S& s) { return s.layers ? std::nullopt : Text(format_double(s.time)); },
-         [](T text, S& s) { s.time = real(text, "time"); }},
+         [](T text, S& s) { s.time = real(text, "time"); }, "integration"},
         {"layers", "L", "run this many discrete layers instead",
          [](const S& s) { return s.layers ? Text(std::to_string(*s.layers)) : std::nullopt; },
          [](T text, S& s) { s.layers = whole(text, "layers", 1); }},
@@ -281,7 +294,7 @@ const std::vector<SettingField>& setting_fields() {
          [](T text, S& s) { s.atol = real(text, "atol"); }},
         {"systems", "M", "independent systems; quantiles are over them",
          [](const S& s) -> Text { return std::to_string(s.systems); },
-         [](T text, S& s) { s.systems = whole(text, "systems", 1); }},
+         [](T text, S& s) { s.systems = whole(text, "systems", 1); }, "systems and samples"},
         {"samples", "K", "times looked at, the start and the end included",
          [](const S& s) -> Text { return std::to_string(s.samples); },
          [](T text, S& s) { s.samples = whole(text, "samples", 2); }},
@@ -296,7 +309,7 @@ const std::vector<SettingField>& setting_fields() {
          [](const S& s) { return on(s.per_system); }, [](T text, S& s) { s.per_system = truth(text, "per-system"); }},
         {"precision", "NAME", "f64 or f32 (attention in float)",
          [](const S& s) -> Text { return name_of(s.precision, precisions); },
-         [](T text, S& s) { s.precision = reader.named(text, "precision", precisions); }},
+         [](T text, S& s) { s.precision = reader.named(text, "precision", precisions); }, "computing"},
         {"kernel", "NAME", "force an attention kernel", [](const S& s) -> Text { return s.kernel; },
          [](T text, S& s) { s.kernel = text; }},
         {"seed", "N", "seed of everything random", [](const S& s) -> Text { return std::to_string(s.seed); },

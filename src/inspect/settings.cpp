@@ -30,7 +30,7 @@ const std::vector<SettingField>& setting_fields() {
     static const std::vector<SettingField> fields = {
         {"length", "L", "tokens of a window of the text (default: 256, or as many as the model has positions for)",
          [](const S& s) -> Text { return whole_text(s.length); },
-         [](T text, S& s) { s.length = reader.whole(text, "length", 2); }},
+         [](T text, S& s) { s.length = reader.whole(text, "length", 2); }, "what is measured"},
         {"sequences", "S",
          "how many windows to look at, one after another in the text (default: as many as make 1024 tokens); data-wise "
          "variance needs at least two",

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "core/unreachable.hpp"
 #include "measure/rows.hpp"
 
@@ -19,7 +20,7 @@ constexpr double collapsed = 0.9;       // mean cosine of two tokens
 constexpr double close_to_truth = 0.2;  // a prediction of angles counts as right within this share
 
 std::string digits(double value) {
-    return fmt::format("{:.3g}", value);
+    return format_short(value, 3);
 }
 
 std::vector<double> values_of(const Report& report, double LayerReport::*value) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/number.hpp"
 #include "limits/settings.hpp"
 
 namespace flyball::limits {
@@ -77,11 +78,11 @@ Diagnosis diagnose(const HeadResult& head) {
     d.sink = head.sink >= least_sink;
     d.sensitive = d.sensitivity >= least_sensitive;
     d.text = fmt::format(
-        "{:.3g} keys, {} of those it sees, hold 90 % of the weight: {}; entropy {:.3g} nats, {} of "
+        "{} keys, {} of those it sees, hold 90 % of the weight: {}; entropy {} nats, {} of "
         "uniform; {}; key {} gets {} of the weight: {}",
-        head.active, percent(head.active_share), d.selective ? "selective" : "not selective", head.entropy,
-        percent(head.entropy_share), ratio_text(head, d), head.sink_key, percent(head.sink),
-        d.sink ? "a sink" : "no sink");
+        format_short(head.active, 3), percent(head.active_share), d.selective ? "selective" : "not selective",
+        format_short(head.entropy, 3), percent(head.entropy_share), ratio_text(head, d), head.sink_key,
+        percent(head.sink), d.sink ? "a sink" : "no sink");
     if (std::isfinite(d.sensitivity)) {
         d.text += fmt::format("; its weights move at {} of the speed that softmax can reach: {}",
                               percent(d.sensitivity), d.sensitive ? "sensitive" : "not sensitive");

@@ -94,7 +94,7 @@ const std::vector<SettingField>& setting_fields() {
     static const std::vector<SettingField> fields = {
         {"lengths", "LIST", "lengths of text to compare (default: 32,64,..,1024, up to the model's limit)",
          [](const S& s) -> Text { return joined(s.lengths); },
-         [](T text, S& s) { s.lengths = counts_of(text, "lengths", shortest); }},
+         [](T text, S& s) { s.lengths = counts_of(text, "lengths", shortest); }, "what is measured"},
         {"top", "LIST", "how many keys are selected, N", [](const S& s) -> Text { return joined(s.top); },
          [](T text, S& s) { s.top = counts_of(text, "top", 1); }},
         {"vectors", "KIND",
@@ -128,7 +128,7 @@ const std::vector<SettingField>& setting_fields() {
          [](const S& s) -> Text {
              return s.head ? Text(fmt::format("{}.{}", s.head->first, s.head->second)) : std::nullopt;
          },
-         parse_head},
+         parse_head, "one head alone"},
         {"row", "T", "with a head: everything about the row of token T, counted from 0",
          [](const S& s) -> Text { return s.row ? Text(std::to_string(*s.row)) : std::nullopt; },
          [](T text, S& s) { s.row = reader.whole(text, "row", 0); }},

@@ -26,6 +26,15 @@ std::string text_plot(const LineFigure& figure, std::size_t width = 80, std::siz
 // Columns aligned, a rule below the headers; columns of numbers to the right. Short rows are filled with empty cells.
 std::string text_table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows);
 
+// The same in at most `width` columns: what does not fit is left out, the column of the highest `rank` first and never
+// one of rank 0; at last the first column is cut, which holds names.
+struct TableColumn {
+    std::string header;
+    std::vector<std::string> cells;  // one for each row
+    int rank = 0;
+};
+std::string text_table(std::vector<TableColumn> columns, std::size_t width);
+
 // Lines of at most `width` columns, as far as words allow, each with its end; `first` stands before the first line and
 // `others` before each of the others.
 std::string text_lines(std::string_view text, std::size_t width, std::string_view first = "",

@@ -53,6 +53,59 @@ std::string text_table(const std::vector<std::string>& headers, const std::vecto
     return out;
 }
 
+namespace {
+
+std::string table_of(const std::vector<TableColumn>& table) {
+    std::vector<std::string> headers;
+    std::vector<std::vector<std::string>> rows;
+    for (const TableColumn& column : table) {
+        headers.push_back(column.header);
+        rows.resize(std::max(rows.size(), column.cells.size()));
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i].push_back(i < column.cells.size() ? column.cells[i] : "");
+        }
+    }
+    return text_table(headers, rows);
+}
+
+std::size_t widest_line(std::string_view text) {
+    std::size_t widest = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        widest = std::max(widest, columns(text.substr(begin, end - begin)));
+        begin = end + 1;
+    }
+    return widest;
+}
+
+}  // namespace
+
+std::string text_table(std::vector<TableColumn> table, std::size_t width) {
+    constexpr std::size_t least_name = 8;
+    std::string text = table_of(table);
+    while (widest_line(text) > width) {
+        const auto least_missed =
+            std::max_element(table.begin(), table.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+        if (least_missed == table.end() || least_missed->rank == 0) {
+            break;
+        }
+        table.erase(least_missed);
+        text = table_of(table);
+    }
+    if (const std::size_t wide = widest_line(text); wide > width && !table.empty()) {
+        std::size_t names = columns(table.front().header);
+        for (const std::string& cell : table.front().cells) {
+            names = std::max(names, columns(cell));
+        }
+        const std::size_t room = std::max(least_name, names - std::min(names, wide - width));
+        for (std::string& cell : table.front().cells) {
+            cell = shortened(cell, room);
+        }
+        text = table_of(table);
+    }
+    return text;
+}
+
 std::string text_lines(std::string_view text, std::size_t width, std::string_view first, std::string_view others) {
     std::string lines(first);
     std::size_t used = columns(first);

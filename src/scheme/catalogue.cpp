@@ -1,12 +1,5 @@
 #include "scheme/catalogue.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "core/error.hpp"
-#include "core/suggest.hpp"
-
 namespace flyball::scheme {
 
 namespace {
@@ -36,23 +29,26 @@ const std::vector<CatalogueEntry>& catalogue() {
          .title = "Post-LN",
          .equation = "norm(x + dt*f(x))",
          .reference = "Vaswani et al. 2017, arXiv:1706.03762",
-         .remark = "the original Transformer, BERT, RoBERTa, GPT-1",
+         .remark = "the norm stands on the stream itself, after each sub-layer",
          .recipe = {.initialisation = post_ln_start(), .training = {.warm_up = Training::WarmUp::needed}},
+         .models = {"Transformer", "BERT", "RoBERTa", "GPT-1"},
          .colour = "#4269d0"},
         {.name = "pre-ln",
          .title = "Pre-LN",
          .equation = "x + dt*f(norm(x)) | norm(x)",
          .reference = "Xiong et al. 2020, arXiv:2002.04745",
-         .remark = "GPT-2/3, Llama, Mistral, Qwen, DeepSeek; the stream grows with depth",
+         .remark = "the norm stands before each sub-layer; the stream grows with depth",
          .recipe = {.initialisation = {.gains = {residual_by_depth()}}},
+         .models = {"GPT-2", "GPT-3", "Llama", "Mistral", "Qwen", "DeepSeek", "ViT", "Gemma 1", "OLMo 1"},
          .colour = "#efb118"},
         {.name = "peri-ln",
          .title = "Peri-LN",
          .equation = "x + dt*norm(f(norm(x))) | norm(x)",
          .reference = "Kim et al. 2025, arXiv:2502.02732",
-         .remark = "a norm on both sides of the sub-layer: Gemma 2 and 3, Grok-1, and CogView as Sandwich-LN",
+         .remark = "a norm on both sides of the sub-layer",
          .recipe = {.training = {.learned_gains = true}},
-         .aliases = {"sandwich"},
+         .aliases = {"sandwich", "sandwich-ln"},
+         .models = {"Gemma 2", "Gemma 3", "Grok-1", "CogView"},
          .colour = "#ff725c"},
         {.name = "output-ln",
          .title = "Output-LN",
@@ -65,6 +61,8 @@ const std::vector<CatalogueEntry>& catalogue() {
                                        .over = AttentionNorm::Over::projection,
                                        .gains = AttentionNorm::Gains::channel},
                     .attention_norm_user = "OLMo 2"},
+         .aliases = {"res-post-norm", "swin-norm"},
+         .models = {"OLMo 2", "Swin V2", "Chameleon-34B"},
          .colour = "#6cc5b0",
          .dash = "6 2"},
         {.name = "mix-ln",
@@ -73,7 +71,7 @@ const std::vector<CatalogueEntry>& catalogue() {
          .reference = "Li et al. 2024, arXiv:2412.13795",
          .remark = "Post-LN in the first blocks, Pre-LN in the rest",
          .recipe = {.training = {.weight_decay = false, .clip = false}},
-         .parameters = {{"tau", "share of the depth that is Post-LN"}},
+         .parameters = {{"tau", "share of the depth that is Post-LN", 0, 1}},
          .colour = "#3ca951"},
         {.name = "ngpt",
          .title = "nGPT",
@@ -96,7 +94,8 @@ const std::vector<CatalogueEntry>& catalogue() {
                                        .scores_times_root = true},
                     .ffn_scale = "sqrt(d)",
                     .logit_scale = true},
-         .parameters = {{"alpha", "how far a step moves towards the branch"}},
+         .parameters = {{"alpha", "how far a step moves towards the branch", 0}},
+         .aliases = {"normalized-transformer"},
          .colour = "#a463f2"},
         {.name = "sqrt-scaling",
          .title = "sqrt-scaling",
@@ -111,6 +110,7 @@ const std::vector<CatalogueEntry>& catalogue() {
          .reference = "Sun et al. 2025, arXiv:2502.05795",
          .remark = "as released: the input of the sub-layer is divided, so attention is softened with depth too",
          .recipe = {.initialisation = {.note = "without the 1/sqrt(2*L) of Pre-LN"}},
+         .aliases = {"lns", "layernorm-scaling"},
          .colour = "#9c6b4e"},
         {.name = "ln-scaling-output",
          .title = "LN-Scaling, output form",
@@ -129,7 +129,7 @@ const std::vector<CatalogueEntry>& catalogue() {
          .recipe = {.initialisation = {.draw = xavier,
                                        .gains = {{{Matrix::value, Matrix::output, Matrix::ffn_in, Matrix::ffn_out},
                                                   "(8*L)^-0.25"}}}},
-         .parameters = {{"a", "weight of the skip"}},
+         .parameters = {{"a", "weight of the skip", 0}},
          .colour = "#4269d0",
          .dash = "6 2"},
         {.name = "keel",
@@ -138,7 +138,7 @@ const std::vector<CatalogueEntry>& catalogue() {
          .reference = "Keel 2026, arXiv:2601.19895",
          .remark = "Post-LN with a norm on the input and a skip as heavy as the number of sub-layers",
          .recipe = {.initialisation = {.prescribed = false}},
-         .parameters = {{"a", "weight of the skip: the number of sub-layers"}},
+         .parameters = {{"a", "weight of the skip: the number of sub-layers", 0}},
          .colour = "#4269d0",
          .dash = "2 2"},
         {.name = "admin",
@@ -192,6 +192,7 @@ const std::vector<CatalogueEntry>& catalogue() {
          .remark = "Post-LN with one more skip from the bottom of the block to its top",
          .recipe = {.initialisation = {.draw = xavier,
                                        .gains = {{{block_matrices.begin(), block_matrices.end()}, "L^-0.5"}}}},
+         .aliases = {"bottom-to-top"},
          .colour = "#97bbf5",
          .dash = "6 2"},
         {.name = "residual",
@@ -295,47 +296,9 @@ const std::vector<NotExpressible>& not_expressible() {
     return table;
 }
 
-const CatalogueEntry* find_entry(std::string_view name_or_alias) {
-    for (const CatalogueEntry& entry : catalogue()) {
-        const auto& aliases = entry.aliases;
-        if (entry.name == name_or_alias || std::find(aliases.begin(), aliases.end(), name_or_alias) != aliases.end()) {
-            return &entry;
-        }
-    }
-    return nullptr;
-}
-
 const Recipe& recipe_of(const Scheme& scheme) {
     static const Recipe usual = {.initialisation = {.prescribed = false}};
     return scheme.entry == nullptr ? usual : scheme.entry->recipe;
-}
-
-Scheme find_scheme(std::string_view name_and_settings) {
-    const std::size_t colon = name_and_settings.find(':');
-    const std::string_view name = name_and_settings.substr(0, colon);
-    const CatalogueEntry* entry = find_entry(name);
-    if (entry == nullptr) {
-        std::vector<std::string> names;
-        for (const CatalogueEntry& row : catalogue()) {
-            names.emplace_back(row.name);
-            names.insert(names.end(), row.aliases.begin(), row.aliases.end());
-        }
-        std::string near = nearest(name, names);
-        for (const std::string& candidate : names) {  // "peri" means peri-ln
-            if (near.empty() && name.size() >= 3 && candidate.find(name) != std::string::npos) {
-                near = candidate;
-            }
-        }
-        throw Error(ErrorKind::usage, "scheme.find_scheme", fmt::format("the unknown scheme {}", quoted(name)),
-                    "a name that `flyball schemes` lists",
-                    near.empty() ? fmt::format("give an equation of your own as {}", setting("equation"))
-                                 : fmt::format("did you mean {}?", near));
-    }
-    Program program = Program::parse(entry->equation);
-    if (colon != std::string_view::npos) {
-        program = program.with_settings(name_and_settings.substr(colon + 1));
-    }
-    return {std::string(name_and_settings), std::move(program), entry};
 }
 
 }  // namespace flyball::scheme

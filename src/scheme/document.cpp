@@ -39,6 +39,7 @@ Json document(const std::vector<Scheme>& schemes) {
                         {"initialisation", entry == nullptr ? "" : describe(entry->recipe.initialisation)},
                         {"attributes", entry == nullptr ? "" : describe_attributes(entry->recipe)},
                         {"aliases", entry == nullptr ? std::vector<std::string_view>{} : entry->aliases},
+                        {"models", entry == nullptr ? std::vector<std::string_view>{} : entry->models},
                         {"colour", look_of(scheme).colour},
                         {"dash", look_of(scheme).dash}});
     }

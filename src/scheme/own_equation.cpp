@@ -103,6 +103,9 @@ std::pair<std::string, std::string> split_name(std::string_view text) {
 bool looks_like_equation(std::string_view text) {
     const std::size_t colon = text.find(':');
     const std::string_view before = text.substr(0, colon);
+    if (find_entry(before) != nullptr) {
+        return false;  // "HybridNorm*", "Dynamic Tanh"
+    }
     return text.find_first_of("()+*/=|;") < colon || before.find(' ') != std::string_view::npos ||
            (colon != std::string_view::npos && (before == "attn" || before == "ffn"));
 }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/number.hpp"
-#include "core/suggest.hpp"
 #include "core/unreachable.hpp"
 #include "scheme/evaluate.hpp"
+#include "scheme/scheme_names.hpp"
 #include "scheme/syntax.hpp"
 #include "scheme/syntax_error.hpp"
 
@@ -184,13 +184,8 @@ Type Typing::select_type(const Expression& node) const {
 Type Typing::call_type(Expression& node) const {
     const FunctionName* function = find_function(node.text);
     if (function == nullptr) {
-        std::vector<std::string> known;
-        for (const FunctionName& row : function_names()) {
-            known.emplace_back(row.name);
-        }
-        const std::string near = nearest(node.text, known);
         const Span where{node.span.begin, node.span.begin + node.text.size()};
-        std::string hint = near.empty() ? "" : fmt::format("did you mean {}?", near);
+        std::string hint = function_hint(node.text);
         if (find_quantity(node.text) != nullptr || node.text == "x") {
             hint = fmt::format("products are written with *, as in {}*(...)", node.text);
         }

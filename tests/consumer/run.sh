@@ -18,6 +18,14 @@ if grep -rIl -e "$build" "$work/prefix"; then
     exit 1
 fi
 
+# The man page and the completions are what the program that was built says of itself.
+for place in "man/man1/flyball.1 --man" "bash-completion/completions/flyball --completion bash" \
+    "zsh/site-functions/_flyball --completion zsh" "fish/vendor_completions.d/flyball.fish --completion fish"; do
+    read -r file asked <<<"$place"
+    # shellcheck disable=SC2086  # two words
+    "$work/prefix/bin/flyball" help $asked | cmp - "$work/prefix/share/$file"
+done
+
 # Models that are installed with the program are found from any directory, also when the prefix has moved.
 mkdir -p "$work/prefix/share/flyball/models"
 cp -r "$here/../model/golden/gpt2" "$work/prefix/share/flyball/models/probe"

@@ -94,5 +94,20 @@ TEST(Number, WholeNumbersAreCountsInAnySpelling) {
     }
 }
 
+TEST(FormatShort, WritesOutWhatPeopleWriteOut) {
+    const std::vector<std::pair<double, const char*>> three = {
+        {1024, "1024"},    {999999, "999999"},   {1234.56, "1235"}, {999.6, "1000"},    {0.012345, "0.0123"},
+        {1e-4, "0.0001"},  {12345678, "1.23e7"}, {1e6, "1e6"},      {1.5e-5, "1.5e-5"}, {0, "0"},
+        {-2048, "-2048"},  {-0.5, "-0.5"},       {99.96, "100"},    {3.14159, "3.14"},  {-1234.56, "-1235"},
+        {999999.7, "1e6"}, {100000.4, "100000"}};
+    for (const auto& [value, text] : three) {
+        EXPECT_EQ(format_short(value, 3), text) << value;
+    }
+    EXPECT_EQ(format_short(1234.56, 6), "1234.56");
+    EXPECT_EQ(format_short(2.99999999999, 6), "3");
+    EXPECT_EQ(format_short(std::nan(""), 3), "nan");
+    EXPECT_EQ(format_short(-INFINITY, 3), "-inf");
+}
+
 }  // namespace
 }  // namespace flyball

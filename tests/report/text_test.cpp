@@ -182,5 +182,30 @@ TEST(TextLines, CountCharactersAsATerminalDoes) {
     EXPECT_EQ(text_lines("aa\x1b[1m b\nb", 20), "aa [1m b b\n") << "nothing moves the cursor";
 }
 
+TEST(TextTable, LeavesOutWhatMattersLeastWhereColumnsAreFew) {
+    const std::vector<TableColumn> table = {{"name", {"first", "second"}, 0},
+                                            {"seldom", {"1", "2"}, 2},
+                                            {"often", {"3", "4"}, 1},
+                                            {"always", {"5", "6"}, 0}};
+    EXPECT_EQ(text_table(table, 80),
+              text_table({"name", "seldom", "often", "always"}, {{"first", "1", "3", "5"}, {"second", "2", "4", "6"}}));
+    EXPECT_EQ(text_table(table, 27), text_table(table, 80)) << "27 columns are just enough";
+    EXPECT_EQ(text_table(table, 26),
+              text_table({"name", "often", "always"}, {{"first", "3", "5"}, {"second", "4", "6"}}));
+    EXPECT_EQ(text_table(table, 15), text_table({"name", "always"}, {{"first", "5"}, {"second", "6"}}));
+}
+
+TEST(TextTable, CutsLongNamesWhenNothingElseIsLeftToGo) {
+    const std::string text =
+        text_table({{"name", {"a name that is much too long", "b"}, 0}, {"t", {"10", "7"}, 0}}, 20);
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        EXPECT_LE(columns(text.substr(begin, end - begin)), 20U) << text;
+        begin = end + 1;
+    }
+    EXPECT_NE(text.find("a name that"), std::string::npos) << text;
+    EXPECT_NE(text.find("10"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace flyball::report

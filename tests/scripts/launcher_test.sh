@@ -33,7 +33,7 @@ new_machine() {
         mkdir "$WORK/building" || { echo "two builds at once" >>"$WORK/calls"; exit 1; }
         sleep 0.2; rm -r "$WORK/building"
         mkdir -p "$2/src"; { echo "#!$WORK/bin/bash"
-        echo "echo \"arguments: \$*\"; echo \"directory: \$PWD\"; read -r -t 1 line && echo \"input: \$line\"; exit \${PROGRAM_EXIT:-0}"
+        echo "echo \"arguments: \$*\"; echo \"called: \$FLYBALL_CALLED_AS\"; echo \"directory: \$PWD\"; read -r -t 1 line && echo \"input: \$line\"; exit \${PROGRAM_EXIT:-0}"
         } >"$2/src/flyball"; chmod +x "$2/src/flyball"; echo "[1/2] Building CXX object"'
     printf 'numbers-dev install ok installed\ncompiler++ hold ok installed\n' >"$work/installed"
 }
@@ -76,6 +76,9 @@ expect 'stdout is the program alone' lacks out 'words of'
 expect 'the build is announced' has err 'flyball: building (the first time takes a minute or two)'
 expect 'no apt-get' lacks calls apt-get
 expect 'configured once' has calls '--preset release'
+
+claim='the program is told how it was called, blanks and all'
+expect 'what was typed' has out "called: $checkout/flyball"
 
 claim='a second run does not configure again'
 : >"$work/calls"

@@ -1,0 +1,146 @@
+#include "theory/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/number.hpp"
+#include "core/ranking.hpp"
+#include "core/unreachable.hpp"
+
+namespace flyball::theory {
+
+namespace {
+
+std::string short_number(double value) {
+    return format_short(value, 3);
+}
+
+std::string start_sentence(const std::vector<Prediction>& runs, const std::vector<std::string>& names) {
+    std::vector<Ranked> speeds;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        speeds.push_back({names[i], runs[i].initial_velocity});
+    }
+    const Ranking order = rank(speeds);
+    if (order.empty()) {
+        return "";
+    }
+    if (runs.size() == 1) {
+        return fmt::format("At the start the cosine of {} rises at the rate {}.", names[0], short_number(order.most));
+    }
+    if (order.all_alike) {
+        return fmt::format("At the start the cosines of all rise at the rate {}.", short_number(order.most));
+    }
+    return fmt::format("At the start the cosine of {} rises fastest (rate {}) and that of {} slowest ({}).",
+                       names_in_words(order.largest), short_number(order.most), names_in_words(order.smallest),
+                       short_number(order.least));
+}
+
+// For the largest cosine that was asked for.
+std::string arrival_sentence(const std::vector<Prediction>& runs, const std::vector<std::string>& names,
+                             const std::vector<double>& cosines) {
+    const auto largest = std::max_element(cosines.begin(), cosines.end());
+    if (largest == cosines.end()) {
+        return "";
+    }
+    const auto which = static_cast<std::size_t>(largest - cosines.begin());
+    std::vector<Ranked> times;
+    std::vector<std::string> never;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (runs[i].times_to_cosine.at(which)) {
+            times.push_back({names[i], *runs[i].times_to_cosine[which]});
+        } else {
+            never.push_back(names[i]);
+        }
+    }
+    const Ranking order = rank(times);
+    const std::string cosine = format_double(*largest);
+    if (order.empty()) {
+        return runs.size() == 1 ? fmt::format("It never reaches a cosine of {}.", cosine)
+                                : fmt::format("None ever reaches a cosine of {}.", cosine);
+    }
+    if (runs.size() == 1) {
+        return fmt::format("It reaches a cosine of {} at t = {}.", cosine, short_number(order.least));
+    }
+    std::string text = fmt::format("{} {} a cosine of {} first, at t = {}", names_in_words(order.smallest),
+                                   verb_for(order.smallest, "reaches", "reach"), cosine, short_number(order.least));
+    if (!order.all_alike) {
+        text += fmt::format(", and {} last, at t = {}", names_in_words(order.largest), short_number(order.most));
+    }
+    return text +
+           (never.empty() ? "." : fmt::format("; {} never {}.", names_in_words(never), verb_for(never, "does", "do")));
+}
+
+// How long a law leaves tokens apart: the larger, the longer. 0: it says nothing of that.
+int endurance(const Law& law) {
+    switch (law.kind) {
+        case LawKind::frozen:
+            return 4;
+        case LawKind::power:
+            return 3;
+        case LawKind::stretched:
+            return *law.p < 1 ? 2 : 0;
+        case LawKind::exponential:
+            return 1;
+        case LawKind::extinct:
+        case LawKind::other:
+            return 0;
+    }
+    unreachable();
+}
+
+const char* ending(int endurance, bool one) {
+    return endurance == 4   ? one ? "its tokens never meet" : "their tokens never meet"
+           : endurance == 3 ? "the last of the way goes by a power of t"
+           : endurance == 2 ? "the last of the way goes by a stretched exponential of t"
+                            : "the last of the way goes exponentially";
+}
+
+std::string end_sentence(const std::vector<Prediction>& runs, const std::vector<std::string>& names) {
+    int most = 0;
+    int least = 5;
+    for (const Prediction& run : runs) {
+        const int value = endurance(run.law);
+        most = std::max(most, value);
+        least = value == 0 ? least : std::min(least, value);
+    }
+    if (most == 0) {
+        return "";
+    }
+    std::vector<std::string> longest;
+    std::vector<Ranked> slowness;  // among those with the same law: the slower, the larger
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (endurance(runs[i].law) == most) {
+            longest.push_back(names[i]);
+            const Law& law = runs[i].law;
+            slowness.push_back({names[i], law.kind == LawKind::power    ? 1 / std::max(1e-300, -*law.exponent)
+                                          : law.kind == LawKind::frozen ? 1
+                                                                        : 1 / std::max(1e-300, *law.rate)});
+        }
+    }
+    if (runs.size() == 1) {
+        return fmt::format("In the end {}.", ending(most, true));
+    }
+    if (most == least && longest.size() == runs.size()) {
+        const Ranking order = rank(slowness);
+        return order.all_alike
+                   ? fmt::format("In the end all are alike: {}.", ending(most, false))
+                   : fmt::format("In the end {} {} longest, though for all of them {}.", names_in_words(order.largest),
+                                 verb_for(order.largest, "lasts", "last"), ending(most, false));
+    }
+    return fmt::format("In the end {} {} longest: {}.", names_in_words(longest), verb_for(longest, "lasts", "last"),
+                       ending(most, longest.size() == 1));
+}
+
+}  // namespace
+
+std::string summary(const std::vector<Prediction>& predictions, const std::vector<std::string>& names,
+                    const std::vector<double>& cosines) {
+    std::vector<std::string> sentences = {start_sentence(predictions, names),
+                                          arrival_sentence(predictions, names, cosines),
+                                          end_sentence(predictions, names)};
+    std::erase(sentences, "");
+    return fmt::format("{}", fmt::join(sentences, " "));
+}
+
+}  // namespace flyball::theory

@@ -1,0 +1,56 @@
+// The sentences that end `theory`, from predictions made by hand.
+#include "theory/summary.hpp"
+
+#include <gtest/gtest.h>
+
+namespace flyball::theory::test::summary_test {
+namespace {
+
+Prediction made(double velocity, std::optional<double> arrival, LawKind kind, double rate_or_exponent, double p = 1) {
+    Prediction one{scheme::find_scheme("pre-ln"), {}, velocity, {}, {0.1, arrival}, {}};
+    one.law.kind = kind;
+    one.law.p = p;
+    one.law.rate = rate_or_exponent;
+    one.law.exponent = rate_or_exponent;
+    return one;
+}
+
+TEST(SummaryOfPredictions, SaysWhoStartsWhoArrivesAndWhoLasts) {
+    EXPECT_EQ(
+        summary({made(0.5, 4, LawKind::exponential, 2), made(0.5, 9, LawKind::stretched, 4, 0.5),
+                 made(0.1, 25.25, LawKind::power, -3)},
+                {"a", "b", "c"}, {0.5, 0.99}),
+        "At the start the cosine of a and b rises fastest (rate 0.5) and that of c slowest (0.1). a reaches a cosine "
+        "of 0.99 first, at t = 4, and c last, at t = 25.2. In the end c lasts longest: the last of the way goes by "
+        "a power of t.");
+    EXPECT_EQ(summary({made(1, 4, LawKind::exponential, 2), made(1, {}, LawKind::frozen, 0)}, {"a", "b"}, {0.5, 0.99}),
+              "At the start the cosines of all rise at the rate 1. a reaches a cosine of 0.99 first, at t = 4; b never "
+              "does. In the end b lasts longest: its tokens never meet.");
+}
+
+TEST(SummaryOfPredictions, AmongEqualLawsTheSlowerOneLasts) {
+    EXPECT_EQ(
+        summary({made(1, 4, LawKind::exponential, 2), made(1, 4.01, LawKind::exponential, 1)}, {"a", "b"}, {0.5, 0.99}),
+        "At the start the cosines of all rise at the rate 1. a and b reach a cosine of 0.99 first, at t = 4. In the "
+        "end b lasts longest, though for all of them the last of the way goes exponentially.");
+    EXPECT_EQ(
+        summary({made(1, 4, LawKind::power, -3), made(1, 4, LawKind::power, -3)}, {"a", "b"}, {0.5, 0.99}),
+        "At the start the cosines of all rise at the rate 1. a and b reach a cosine of 0.99 first, at t = 4. In the "
+        "end all are alike: the last of the way goes by a power of t.");
+}
+
+TEST(SummaryOfPredictions, OfOneComparesNothing) {
+    EXPECT_EQ(
+        summary({made(0.5, 4, LawKind::stretched, 4, 0.5)}, {"a"}, {0.5, 0.99}),
+        "At the start the cosine of a rises at the rate 0.5. It reaches a cosine of 0.99 at t = 4. In the end the "
+        "last of the way goes by a stretched exponential of t.");
+    EXPECT_EQ(
+        summary({made(0, {}, LawKind::frozen, 0)}, {"a"}, {0.5, 0.99}),
+        "At the start the cosine of a rises at the rate 0. It never reaches a cosine of 0.99. In the end its tokens "
+        "never meet.");
+    EXPECT_EQ(summary({made(0.5, {}, LawKind::extinct, 0)}, {"a"}, {0.5, 0.99}),
+              "At the start the cosine of a rises at the rate 0.5. It never reaches a cosine of 0.99.");
+}
+
+}  // namespace
+}  // namespace flyball::theory::test::summary_test
