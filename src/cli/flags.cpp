@@ -139,6 +139,7 @@ void FolderFlags::declare(CLI::App& app, const std::string& what) {
     app.add_option("--out", out, fmt::format("write {} to this folder", what))->type_name("DIR");
     app.add_flag("--resume", resume, "go on with the run in --out");
     app.add_flag("--force", force, "replace the results in --out");
+    figures.declare(app);
 }
 
 record::FolderUse FolderFlags::use(const std::string& command) const {
@@ -155,8 +156,9 @@ std::string FolderFlags::resume_command(const std::string& command) const {
         return quoted + "'";
     };
     const std::filesystem::path folder = out.value_or("");
-    return fmt::format("flyball {} --config {} --out {} --resume", command,
-                       shell_quoted((folder / "config.toml").string()), shell_quoted(folder.string()));
+    return fmt::format("flyball {} --config {} --out {} --resume{}", command,
+                       shell_quoted((folder / "config.toml").string()), shell_quoted(folder.string()),
+                       figures.arguments());
 }
 
 void declare_seed(CLI::App& app, std::uint64_t& seed) {

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include "cli/simulate_output.hpp"
+#include "report/utf8.hpp"
 #include "scheme/own_equation.hpp"
 
 namespace flyball::cli {
 
 using dynamics::Sample;
+using dynamics::SchemeRun;
+using report::SphereFigure;
 
 namespace {
 
@@ -27,7 +30,7 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
     figure.x.label = settings.layers ? "time (layers * dt)" : "time";
     figure.x.scale = settings.log_time ? report::Scale::log : report::Scale::linear;
     figure.y.label = std::move(label);
-    figure.caption = describe(settings);
+    figure.caption = report::with_greek(describe(settings));
     const std::vector<std::string> names = labels(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         report::Series series;
@@ -43,19 +46,40 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
     return figure;
 }
 
+using Member = double Sample::*;
+
+void add_bands(report::LineFigure& figure, const Runs& runs, Member lo, Member hi, const char* words) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        for (const Sample& sample : runs[i].record.samples) {
+            figure.series[i].lo.push_back(sample.*lo);
+            figure.series[i].hi.push_back(sample.*hi);
+        }
+    }
+    figure.caption += fmt::format("; band: {}", words);
+}
+
+SphereFigure::Run sphere_run(const dynamics::Settings& settings, const SchemeRun& run, std::string name,
+                             const Frames& frames) {
+    SphereFigure::Run drawn{std::move(name), style_of(run.scheme).colour, {}};
+    const std::size_t d = settings.dim;
+    for (const dynamics::TrajectorySample& sample : frames) {
+        SphereFigure::Frame frame{sample.t, {}};
+        for (std::size_t j = 0; j < settings.tokens; ++j) {  // of the first system
+            const double* const at = sample.theta.data() + d * j;
+            frame.points.push_back({at[0], at[1], d == 3 ? at[2] : 0});
+        }
+        drawn.frames.push_back(std::move(frame));
+    }
+    return drawn;
+}
+
 }  // namespace
 
 report::LineFigure cosine_figure(const dynamics::Settings& settings, const Runs& runs) {
     report::LineFigure figure =
         lines(settings, runs, "Mean cosine between tokens", "mean cosine", [](const Sample& s) { return s.cosine; });
     if (settings.systems > 1) {
-        for (std::size_t i = 0; i < runs.size(); ++i) {
-            for (const Sample& sample : runs[i].record.samples) {
-                figure.series[i].lo.push_back(sample.cosine_lo);
-                figure.series[i].hi.push_back(sample.cosine_hi);
-            }
-        }
-        figure.caption += "; band: 5 % to 95 % of systems";
+        add_bands(figure, runs, &Sample::cosine_lo, &Sample::cosine_hi, "5 % to 95 % of systems");
     }
     return figure;
 }
@@ -64,35 +88,42 @@ report::LineFigure radius_figure(const dynamics::Settings& settings, const Runs&
     report::LineFigure figure =
         lines(settings, runs, "Length of the residual stream", "mean |x|", [](const Sample& s) { return s.radius; });
     figure.y.scale = report::Scale::log;
+    add_bands(figure, runs, &Sample::radius_min, &Sample::radius_max, "the shortest to the longest token");
     return figure;
 }
 
 report::LineFigure speed_figure(const dynamics::Settings& settings, const Runs& runs) {
     report::LineFigure figure =
-        lines(settings, runs, "Angular speed of the tokens", "mean |theta'|", [](const Sample& s) { return s.speed; });
+        lines(settings, runs, "Angular speed of the tokens", "mean |θ'|", [](const Sample& s) { return s.speed; });
     figure.y.scale = report::Scale::log;
     return figure;
 }
 
-report::SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs, std::size_t i,
-                                   const std::vector<dynamics::TrajectorySample>& frames) {
-    report::SphereFigure figure{labels(runs)[i], {}, style_of(runs[i].scheme).colour, describe(settings)};
-    for (const dynamics::TrajectorySample& sample : frames) {
-        report::SphereFigure::Frame frame{sample.t, {}};
-        for (std::size_t j = 0; j < settings.tokens; ++j) {
-            frame.points.push_back({sample.theta[3 * j], sample.theta[3 * j + 1], sample.theta[3 * j + 2]});
-        }
-        figure.frames.push_back(std::move(frame));
+SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs, const std::vector<Frames>& frames) {
+    SphereFigure figure;
+    figure.circle = settings.dim == 2;
+    figure.title = figure.circle ? "Tokens on the circle" : "Tokens on the sphere";
+    figure.caption = report::with_greek(describe(settings));
+    const std::vector<std::string> names = labels(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        figure.runs.push_back(sphere_run(settings, runs[i], names[i], frames[i]));
     }
+    figure.front = report::gathering_place(figure.runs);
     return figure;
 }
 
-std::string sphere_name(const Runs& runs, std::size_t i) {
+SphereFigure of_run(const SphereFigure& all, std::size_t i) {
+    SphereFigure one{all.runs[i].name, {all.runs[i]}, all.circle, all.caption, all.front};
+    return one;
+}
+
+std::string sphere_name(const dynamics::Settings& settings, const Runs& runs, std::size_t i) {
     const scheme::Scheme& scheme = runs[i].scheme;
     const std::string_view name = scheme.entry != nullptr ? scheme.entry->name
                                   : scheme.named          ? std::string_view(scheme.name)
                                                           : std::string_view("equation");
-    return fmt::format("sphere-{}{}", name, runs.size() > 1 ? fmt::format("-{}", i + 1) : "");
+    return fmt::format("{}-{}{}", settings.dim == 2 ? "circle" : "sphere", name,
+                       runs.size() > 1 ? fmt::format("-{}", i + 1) : "");
 }
 
 }  // namespace flyball::cli
