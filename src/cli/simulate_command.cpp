@@ -111,10 +111,11 @@ void write_spheres(const SimulateFlags& flags, const std::vector<dynamics::Schem
     };
     const report::SphereFigure all = sphere_figure(flags.settings, runs, frames);
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        add(report::write_figure(folder.path(), sphere_name(flags.settings, runs, i), of_run(all, i), sheet));
+        add(report::write_figure(folder.path(), sphere_name(flags.settings, runs, i),
+                                 with_frames(of_run(all, i), 6), sheet));
     }
     if (runs.size() > 1) {
-        add(report::write_figure(folder.path(), all.circle ? "circles" : "spheres", all, sheet));
+        add(report::write_figure(folder.path(), all.circle ? "circles" : "spheres", with_frames(all, 4), sheet));
     }
     if (flags.animate) {
         add(report::write_film(folder.path(), "film", all, sheet));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/simulate_output.hpp"
 #include "report/utf8.hpp"
 #include "scheme/own_equation.hpp"
@@ -44,6 +46,21 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
     }
     report::tell_apart(figure.series);
     return figure;
+}
+
+// What a layer did, it did between two times. The sample at the start tells of the first layer, as the one after it does.
+void at_middles_of_layers(report::Series& series, double dt) {
+    report::Series moved = series;
+    moved.x.clear();
+    moved.y.clear();
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+        const double x = std::max(series.x[i] - dt / 2, dt / 2);
+        if (moved.x.empty() || x > moved.x.back()) {
+            moved.x.push_back(x);
+            moved.y.push_back(series.y[i]);
+        }
+    }
+    series = std::move(moved);
 }
 
 using Member = double Sample::*;
@@ -96,6 +113,12 @@ report::LineFigure speed_figure(const dynamics::Settings& settings, const Runs& 
     report::LineFigure figure =
         lines(settings, runs, "Angular speed of the tokens", "mean |θ'|", [](const Sample& s) { return s.speed; });
     figure.y.scale = report::Scale::log;
+    if (settings.layers) {
+        for (report::Series& series : figure.series) {
+            at_middles_of_layers(series, settings.step());
+        }
+        figure.caption += "; each layer at its middle";
+    }
     return figure;
 }
 
@@ -113,8 +136,21 @@ SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs,
 }
 
 SphereFigure of_run(const SphereFigure& all, std::size_t i) {
-    SphereFigure one{all.runs[i].name, {all.runs[i]}, all.circle, all.caption, all.front};
-    return one;
+    return {all.runs[i].name, {all.runs[i]}, all.circle, all.caption, all.front};
+}
+
+SphereFigure with_frames(const SphereFigure& all, std::size_t most) {
+    SphereFigure some = all;
+    for (SphereFigure::Run& run : some.runs) {
+        const std::size_t n = run.frames.size();
+        const std::size_t kept = std::min(n, most);
+        std::vector<SphereFigure::Frame> frames;
+        for (std::size_t i = 0; i < kept; ++i) {
+            frames.push_back(run.frames[kept == 1 ? 0 : (2 * i * (n - 1) + kept - 1) / (2 * (kept - 1))]);  // rounded
+        }
+        run.frames = std::move(frames);
+    }
+    return some;
 }
 
 std::string sphere_name(const dynamics::Settings& settings, const Runs& runs, std::size_t i) {

@@ -19,6 +19,7 @@ namespace flyball::dynamics {
 namespace {
 
 constexpr auto between_restart_points = std::chrono::seconds(2);
+constexpr std::size_t usual_frames = 16;  // six and four of them are evenly spaced
 constexpr std::size_t most_frames = 600;  // of a moving picture
 
 // Commas and quotes do not occur in names of equations, but commas do in the settings of schemes.
@@ -93,7 +94,7 @@ std::vector<std::size_t> frames_of(const RunFolder::Plan& plan) {
     std::vector<std::size_t> chosen;
     if (settings.dim == 2 || settings.dim == 3) {
         const std::size_t samples = sample_times(settings).size();
-        const std::size_t frames = std::min<std::size_t>(plan.all_frames ? most_frames : 6, samples);
+        const std::size_t frames = std::min<std::size_t>(plan.all_frames ? most_frames : usual_frames, samples);
         for (std::size_t i = 0; i < frames; ++i) {
             chosen.push_back(i * (samples - 1) / std::max<std::size_t>(1, frames - 1));
         }

@@ -42,7 +42,7 @@ class RunFolder {
     // trajectories need them. `watch` may hear of its progress; `sampled` and `restart_point` are ours.
     Record run(std::size_t i, const Control& control, Watch watch) const;
 
-    // What a picture of the sphere or the circle shows of run i when dim is 3 or 2: up to six of its samples, evenly, or
+    // What a picture of the sphere or the circle shows of run i when dim is 3 or 2: up to 16 of its samples, evenly, or
     // all of them. Empty otherwise.
     std::vector<TrajectorySample> frames(std::size_t i, const Record& record) const;
 
