@@ -77,9 +77,9 @@ void write_limits(record::Folder& folder, const LimitsFlags& flags, const Json& 
     write("heads.csv", limits::heads_table(results));
     write("ks.csv", limits::ks_table(results));
     for (const LimitsFigure& one : limits_figures(results, about)) {
-        const auto drawn = std::visit(
-            [&](const auto& figure) { return report::write_figure(folder.path(), one.name, figure, sheet); },
-            one.figure);
+        const auto drawn =
+            std::visit([&](const auto& figure) { return report::write_figure(folder.path(), one.name, figure, sheet); },
+                       one.figure);
         files.insert(files.end(), drawn.begin(), drawn.end());
     }
     folder.finish(record::provenance(flags.settings.seed), files);

@@ -67,7 +67,8 @@ std::optional<Judged> ReproduceFolder::load(const Claim& claim) const {
 
 void ReproduceFolder::store(Judged& result) const {
     for (const claims::Picture& picture : result.measurement.pictures) {
-        std::visit([&](const auto& figure) { report::write_figure(path(), picture.name, figure, sheet_); }, picture.figure);
+        std::visit([&](const auto& figure) { report::write_figure(path(), picture.name, figure, sheet_); },
+                   picture.figure);
         result.pictures.push_back(picture.name);
     }
     Json document = Json::object();

@@ -111,8 +111,8 @@ void write_spheres(const SimulateFlags& flags, const std::vector<dynamics::Schem
     };
     const report::SphereFigure all = sphere_figure(flags.settings, runs, frames);
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        add(report::write_figure(folder.path(), sphere_name(flags.settings, runs, i),
-                                 with_frames(of_run(all, i), 6), sheet));
+        add(report::write_figure(folder.path(), sphere_name(flags.settings, runs, i), with_frames(of_run(all, i), 6),
+                                 sheet));
     }
     if (runs.size() > 1) {
         add(report::write_figure(folder.path(), all.circle ? "circles" : "spheres", with_frames(all, 4), sheet));
@@ -152,11 +152,10 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
                     flags.folder.out ? "--dim 3 or --dim 2" : "add --out DIR");
     }
     if (flags.folder.out) {
-        folder =
-            std::make_unique<dynamics::RunFolder>(*flags.folder.out, use,
-                                                  dynamics::RunFolder::Plan{flags.settings, schemes, flags.trajectory,
-                                                                            flags.folder.resume_command("simulate"),
-                                                                            flags.animate});
+        folder = std::make_unique<dynamics::RunFolder>(
+            *flags.folder.out, use,
+            dynamics::RunFolder::Plan{flags.settings, schemes, flags.trajectory,
+                                      flags.folder.resume_command("simulate"), flags.animate});
     } else if (flags.trajectory) {
         throw Error(ErrorKind::usage, "cli.simulate", "--trajectory without --out", "the folder of the run",
                     "add --out DIR");

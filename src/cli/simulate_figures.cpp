@@ -48,7 +48,8 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
     return figure;
 }
 
-// What a layer did, it did between two times. The sample at the start tells of the first layer, as the one after it does.
+// What a layer did, it did between two times. The sample at the start tells of the first layer, as the one after it
+// does.
 void at_middles_of_layers(report::Series& series, double dt) {
     report::Series moved = series;
     moved.x.clear();

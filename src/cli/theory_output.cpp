@@ -152,8 +152,9 @@ std::vector<std::string> write_theory_figures(const std::filesystem::path& file,
     report::LineFigure radius = lines(output, "Length of the residual stream from the reduced law", "r = |x|",
                                       [](const Point& point) { return point.radius; });
     radius.y.scale = report::Scale::log;
-    report::LineFigure velocity = lines(output, "Clustering velocity from the reduced law", "velocity of the cosine, γ'",
-                                        [](const Point& point) { return point.velocity; });
+    report::LineFigure velocity =
+        lines(output, "Clustering velocity from the reduced law", "velocity of the cosine, γ'",
+              [](const Point& point) { return point.velocity; });
     velocity.y.scale = report::Scale::log;
     // An exponential law would push all the others to the top edge.
     double largest = 0;

@@ -151,8 +151,8 @@ class OuterFolder {
     record::Folder folder_;
 };
 
-void draw(const std::filesystem::path& folder, const std::vector<TrainRun>& runs,
-          const report::Sheet& sheet, const std::function<void(std::string)>& add_file) {
+void draw(const std::filesystem::path& folder, const std::vector<TrainRun>& runs, const report::Sheet& sheet,
+          const std::function<void(std::string)>& add_file) {
     for (const NamedFigure& one : train_figures(runs)) {
         for (std::string& name : report::write_figure(folder, one.name, one.figure, sheet)) {
             add_file(std::move(name));

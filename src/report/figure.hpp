@@ -1,9 +1,9 @@
 // Figures as plain data, and the functions that turn them into SVG, CSV and files; PDF and PNG are pictures of the SVG.
 //
 // A figure holds numbers and words; ticks, labels and colours follow from them, size and fonts from a Sheet. The SVG is
-// written here: no browser, LaTeX or Python. It carries light and dark colours (the viewer's preference decides, light where the viewer
-// has none), a title and a description for screen readers, and stays below about 200 kB: lines are thinned to what a
-// pixel shows, keeping the extremes. The CSV has every number as it was given.
+// written here: no browser, LaTeX or Python. It carries light and dark colours (the viewer's preference decides, light
+// where the viewer has none), a title and a description for screen readers, and stays below about 200 kB: lines are
+// thinned to what a pixel shows, keeping the extremes. The CSV has every number as it was given.
 //
 // Promises: the same figure gives the same bytes, whatever the locale; every text is escaped; a value that cannot be
 // drawn (NaN, infinite, or not positive on a log axis) is a gap; a figure without data is a picture that says so. Bad
@@ -34,8 +34,8 @@ struct Series {
     Style style;
 };
 
-// Lines of one colour, as of one scheme with several settings, get shades of it from dark to light, and different dashes
-// where they have the same.
+// Lines of one colour, as of one scheme with several settings, get shades of it from dark to light, and different
+// dashes where they have the same.
 void tell_apart(std::vector<Series>& series);
 
 enum class Format { svg, pdf, png };
@@ -61,9 +61,9 @@ struct Axis {
     std::optional<double> min, max;
 };
 
-// Lines, labelled at their ends where there is room beside them; otherwise with a legend below. Points that are few have
-// markers. Where lines run on top of each other, the hidden ones show as dashes of a rope. A series of which no point can
-// be drawn is named in the caption. Settings belong in the caption; '\n' starts a new line there.
+// Lines, labelled at their ends where there is room beside them; otherwise with a legend below. Points that are few
+// have markers. Where lines run on top of each other, the hidden ones show as dashes of a rope. A series of which no
+// point can be drawn is named in the caption. Settings belong in the caption; '\n' starts a new line there.
 struct LineFigure {
     std::string title;
     Axis x, y;
@@ -82,7 +82,8 @@ struct HeatFigure {
     std::vector<double> values;
     Axis colour;
     std::string caption;
-    // A boundary, such as a ratio of 1: the colours are those of either side of it, equally far to both, grey-white at it.
+    // A boundary, such as a ratio of 1: the colours are those of either side of it, equally far to both, grey-white at
+    // it.
     std::optional<double> centre = {};
 };
 
@@ -107,9 +108,10 @@ struct BoxFigure {
     std::string caption;
 };
 
-// Directions on the unit sphere over time, a row of pictures for each run. Of one run up to six times are shown, of several
-// up to four (of more frames, as many are taken evenly, the first and the last among them). All pictures share one view,
-// chosen so that where the last frames gather is in front; what is behind is fainter. On the circle z is not looked at.
+// Directions on the unit sphere over time, a row of pictures for each run. Of one run up to six times are shown, of
+// several up to four (of more frames, as many are taken evenly, the first and the last among them). All pictures share
+// one view, chosen so that where the last frames gather is in front; what is behind is fainter. On the circle z is not
+// looked at.
 struct SphereFigure {
     struct Frame {
         double t = 0;
@@ -157,8 +159,8 @@ std::string to_csv(const BoxFigure& figure);
 std::string to_csv(const SphereFigure& figure);
 std::string to_csv(const PanelFigure& figure);
 
-// Writes folder/name.csv, and folder/name.svg, .pdf and .png as the sheet says, each as a whole or not at all. The folder
-// must exist. Returns the names of the files.
+// Writes folder/name.csv, and folder/name.svg, .pdf and .png as the sheet says, each as a whole or not at all. The
+// folder must exist. Returns the names of the files.
 std::vector<std::string> write_figure(const std::filesystem::path& folder, std::string_view name,
                                       const LineFigure& figure, const Sheet& sheet = {});
 std::vector<std::string> write_figure(const std::filesystem::path& folder, std::string_view name,

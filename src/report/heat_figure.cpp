@@ -13,8 +13,8 @@
 namespace flyball::report {
 namespace {
 
-constexpr double shape = 0.6;   // of the plot: height over width
-constexpr double bar_room = 96;  // to the right of it
+constexpr double shape = 0.6;       // of the plot: height over width
+constexpr double bar_room = 96;     // to the right of it
 constexpr double most_cells = 400;  // along an axis
 constexpr std::size_t most_bytes = 180'000;
 constexpr std::string_view grey = "#9aa0a8";
@@ -89,7 +89,8 @@ Ruler colour_ruler(const HeatFigure& figure, const Extent& extent) {
     }
     const Scale scale = figure.colour.scale;
     const double middle = forward(scale, *figure.centre);
-    const double reach = std::max(std::abs(forward(scale, found.hi) - middle), std::abs(forward(scale, found.lo) - middle));
+    const double reach =
+        std::max(std::abs(forward(scale, found.hi) - middle), std::abs(forward(scale, found.lo) - middle));
     Axis axis = figure.colour;
     axis.min = backward(scale, middle - reach);
     axis.max = backward(scale, middle + reach);
@@ -163,12 +164,11 @@ void draw_colour_bar(Page& page, const Plot& plot, const Ruler& colour, const He
         const double top = std::round(bar.bottom() - bar.height * (i + 1) / steps);
         const double bottom = std::round(bar.bottom() - bar.height * i / steps);
         page.raw(fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", px(bar.left),
-                             px(top), px(bar_width), px(bottom - top),
-                             to_hex(colour_of(figure, (i + 0.5) / steps))));
+                             px(top), px(bar_width), px(bottom - top), to_hex(colour_of(figure, (i + 0.5) / steps))));
     }
     page.raw("</g>\n");
     std::string marks;
-    for (const Tick& tick : colour.ticks(std::max(2, static_cast<int>(bar.height / 55)))) {
+    for (const Tick& tick : colour.ticks(std::max(2, static_cast<int>(bar.height / 40)))) {
         const double y = bar.at_y(tick.value);
         marks += fmt::format("M{} {}h{}", px(bar.right()), px(y), tick.label.empty() ? 3 : 5);
         page.text(bar.right() + 9, y + 4.5, tick.label, Ink::muted, Anchor::start, Page::tick_size);
@@ -206,10 +206,11 @@ std::string to_svg(const HeatFigure& figure, const Sheet& sheet) {
         extent.add(figure.colour.scale, value);
     }
     const Ruler colour = colour_ruler(figure, extent);
-    Page page(sheet, figure.title, fmt::format("Heat map of {} over {} and {}: {} rows of {} cells, values from {} to {}.",
-                                        figure.colour.label, figure.x.label, figure.y.label, figure.y_values.size(),
-                                        figure.x_values.size(), extent.empty() ? "none" : compact(extent.lo),
-                                        extent.empty() ? "none" : compact(extent.hi)));
+    Page page(
+        sheet, figure.title,
+        fmt::format("Heat map of {} over {} and {}: {} rows of {} cells, values from {} to {}.", figure.colour.label,
+                    figure.x.label, figure.y.label, figure.y_values.size(), figure.x_values.size(),
+                    extent.empty() ? "none" : compact(extent.lo), extent.empty() ? "none" : compact(extent.hi)));
     const bool empty = figure.values.empty();
     Plot plot;
     plot.x = empty ? make_ruler(figure.x, {}, 0) : spanning(edges_of(figure.x_values, figure.x.scale), figure.x);

@@ -15,7 +15,7 @@
 namespace flyball::report {
 namespace {
 
-constexpr double shape = 0.56;         // of the plot: height over the page's width
+constexpr double shape = 0.56;  // of the plot: height over the page's width
 constexpr double lowest_plot = 170;
 constexpr double widest_label = 0.28;  // share of the page; wider names go into a legend below
 constexpr double farthest_label = 20;  // from the end of its line; farther ones would fan out
@@ -95,10 +95,11 @@ void draw_line(Page& page, const Curve& curve, bool marked) {
 void draw_strands(Page& page, const std::vector<Curve>& curves, const Plot& plot) {
     for (const Strand& strand : strands(curves, plot)) {
         const double period = strand_dash + strand.gap;
-        page.raw(fmt::format("<path d=\"{}\" class=\"strand\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" "
-                             "stroke-dasharray=\"{} {}\" stroke-dashoffset=\"{}\"/>\n",
-                             path_of(strand.points), curves[strand.curve].style.colour, px(stroke + 0.2),
-                             px(strand_dash), px(strand.gap), px(period - strand.before)));
+        page.raw(
+            fmt::format("<path d=\"{}\" class=\"strand\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" "
+                        "stroke-dasharray=\"{} {}\" stroke-dashoffset=\"{}\"/>\n",
+                        path_of(strand.points), curves[strand.curve].style.colour, px(stroke + 0.2), px(strand_dash),
+                        px(strand.gap), px(period - strand.before)));
     }
 }
 
@@ -106,8 +107,8 @@ void draw_sample(Page& page, const Curve& curve, bool marked, double x, double y
     page.raw(fmt::format("<path d=\"M{} {}h{}\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", px(x), px(y),
                          px(sample_width), curve.style.colour, px(stroke), dash_attribute(curve.style.dash)));
     if (marked) {
-        page.raw(fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"2.75\" fill=\"{}\"/>\n", px(x + sample_width / 2),
-                             px(y), curve.style.colour));
+        page.raw(fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"2.75\" fill=\"{}\"/>\n", px(x + sample_width / 2), px(y),
+                             curve.style.colour));
     }
 }
 
@@ -207,8 +208,7 @@ double draw_legend(Page& page, const Plot& plot, const std::vector<Curve>& curve
     }
     for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t i = row; i < shown.size(); i += rows) {
-            const double x =
-                Page::margin + static_cast<double>(i / rows) * (available / static_cast<double>(columns));
+            const double x = Page::margin + static_cast<double>(i / rows) * (available / static_cast<double>(columns));
             draw_sample(page, *shown[i], is_marked(*shown[i], plot), x, y);
             const auto names = wrapped(shown[i]->series->name, room, Page::label_size);
             for (std::size_t k = 0; k < names.size(); ++k) {

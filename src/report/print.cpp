@@ -81,7 +81,7 @@ const Library& library() {
 
 [[noreturn]] void cannot_print(std::string_view got) {
     throw Error(ErrorKind::resource, "report.print", got, "a picture drawn by librsvg and Cairo",
-                "install librsvg2-2, or take --figure-format svg");
+                "install librsvg2-2, or take SVG alone");
 }
 
 cairo_status_t append(void* to, const unsigned char* data, unsigned int length) {
@@ -113,22 +113,21 @@ std::string_view ending(Format format) {
 void check_sheet(const Sheet& sheet) {
     constexpr double narrowest = 200;  // units: less has no room for axis and numbers
     const double width = Page::width_on(sheet);
-    const bool prints = std::any_of(sheet.formats.begin(), sheet.formats.end(),
-                                    [](Format format) { return format != Format::svg; });
+    const bool prints =
+        std::any_of(sheet.formats.begin(), sheet.formats.end(), [](Format format) { return format != Format::svg; });
     if (!(sheet.font_px >= 2 && sheet.font_px <= 200)) {
-        throw Error(ErrorKind::usage, "report.sheet",
-                    setting("figure-font", fmt::format("{:.3g}px", sheet.font_px)), "letters of 2 to 200 pixels",
-                    "8pt is usual in a column of a paper");
+        throw Error(ErrorKind::usage, "report.sheet", setting("figure-font", fmt::format("{:.3g}px", sheet.font_px)),
+                    "letters of 2 to 200 pixels", "8pt is usual in a column of a paper");
     }
     if (!(width >= narrowest)) {
         const double least = narrowest * sheet.font_px / Sheet::usual_font;
-        throw Error(ErrorKind::usage, "report.sheet",
-                    sheet.width_mm ? setting("figure-width", format_double(*sheet.width_mm) + "mm")
-                                   : setting("figure-width", format_double(sheet.width_px.value_or(0)) + "px"),
-                    fmt::format("at least {:.0f}mm or {:.0f}px for letters of {:.3g} points",
-                                std::ceil(least * 25.4 / css_per_inch), std::ceil(least),
-                                sheet.font_px * points_per_px),
-                    "take smaller letters (--figure-font) or a wider figure");
+        throw Error(
+            ErrorKind::usage, "report.sheet",
+            sheet.width_mm ? setting("figure-width", format_double(*sheet.width_mm) + "mm")
+                           : setting("figure-width", format_double(sheet.width_px.value_or(0)) + "px"),
+            fmt::format("at least {:.0f}mm or {:.0f}px for letters of {:.3g} points",
+                        std::ceil(least * 25.4 / css_per_inch), std::ceil(least), sheet.font_px * points_per_px),
+            "take smaller letters or a wider figure");
     }
     if (!(width * sheet.font_px / Sheet::usual_font * dots_per_px(sheet) <= largest_side)) {
         throw Error(ErrorKind::usage, "report.sheet",

@@ -9,8 +9,8 @@ namespace flyball::report {
 namespace {
 
 constexpr double touching = 1.2;
-constexpr std::size_t sampled = 3;          // columns from one point of a strand to the next
-constexpr std::size_t most_points = 4000;   // about 50 kB
+constexpr std::size_t sampled = 3;         // columns from one point of a strand to the next
+constexpr std::size_t most_points = 4000;  // about 50 kB
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 // The height of a curve in each column of a pixel; NaN where it is not in the plot.

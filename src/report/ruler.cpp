@@ -89,7 +89,7 @@ std::vector<Tick> linear_ticks(double lo, double hi, int wanted) {
 
 // The powers of ten in the range are first..last; all of them, or every stride-th.
 std::vector<Tick> decade_ticks(int first, int last, int wanted) {
-    constexpr std::array<int, 9> strides = {1, 2, 5, 10, 20, 50, 100, 200, 500};
+    constexpr std::array<int, 10> strides = {1, 2, 3, 5, 10, 20, 50, 100, 200, 500};
     const auto fits = [&](int stride) { return (last - first) / stride + 1 <= std::max(wanted, 2); };
     const auto* const found = std::find_if(strides.begin(), strides.end(), fits);
     const int stride = found == strides.end() ? strides.back() : *found;
@@ -97,7 +97,7 @@ std::vector<Tick> decade_ticks(int first, int last, int wanted) {
     for (int k = first; k <= last; ++k) {
         if (k % stride == 0) {
             out.push_back({power_of_ten(k), log_label(1, k, false)});
-        } else if (last - first <= 60) {
+        } else if (stride <= 3) {
             out.push_back({power_of_ten(k), {}});
         }
     }

@@ -51,14 +51,13 @@ std::string to_svg(const SphereFigure& figure, const Sheet& sheet) {
         most_frames = std::max(most_frames, rows.back().size());
         for (const auto* frame : rows.back()) {
             most_points = std::max(most_points, frame->points.size());
-            undirected += static_cast<std::size_t>(
-                std::count_if(frame->points.begin(), frame->points.end(),
-                              [](const Vector& p) { return direction(p) == Vector{}; }));
+            undirected += static_cast<std::size_t>(std::count_if(
+                frame->points.begin(), frame->points.end(), [](const Vector& p) { return direction(p) == Vector{}; }));
         }
     }
-    Page page(sheet, figure.title,
-              fmt::format("{} points on the {} at {} times.", most_points, figure.circle ? "circle" : "sphere",
-                          most_frames));
+    Page page(
+        sheet, figure.title,
+        fmt::format("{} points on the {} at {} times.", most_points, figure.circle ? "circle" : "sphere", most_frames));
     const std::size_t columns = several || most_frames < 4 ? std::max<std::size_t>(1, most_frames)
                                 : most_frames == 4         ? 2
                                                            : 3;

@@ -128,11 +128,7 @@ Dots gathered(const View& view, const SphereFigure::Frame& frame, double cell) {
 }
 
 DotLook look_of(const View& view, std::size_t points, double cell) {
-    const double diameter = points <= 64     ? 6.5
-                            : points <= 300  ? 5
-                            : points <= 1500 ? 3.4
-                            : points <= 6000 ? 2.2
-                                             : 1.6;
+    const double diameter = points <= 64 ? 6.5 : points <= 300 ? 5 : points <= 1500 ? 3.4 : points <= 6000 ? 2.2 : 1.6;
     // What evenly spread points would put into one square, front or back.
     const double places = view.circle ? 2 * std::numbers::pi * view.radius / cell
                                       : 2 * std::numbers::pi * view.radius * view.radius / (cell * cell);

@@ -1,4 +1,5 @@
-// A sphere as it is seen: the camera, the net of meridians, and points as dots. Spheres in figures and in films share it.
+// A sphere as it is seen: the camera, the net of meridians, and points as dots. Spheres in figures and in films share
+// it.
 #pragma once
 
 #include <array>
@@ -29,8 +30,8 @@ struct View {
     bool in_front(const Vector& p) const;
 };
 
-// The figure's own front or the place where its runs gather is in front, a little off the centre; without such a place, a
-// view from the side. The circle is seen from above.
+// The figure's own front or the place where its runs gather is in front, a little off the centre; without such a place,
+// a view from the side. The circle is seen from above.
 View make_view(const SphereFigure& figure, double radius);
 
 // How a point looks, of one picture or of many that are to be alike.
@@ -52,7 +53,8 @@ DotLook look_of(const View& view, std::size_t points, double cell);
 // Some dot has so many points that it is drawn larger.
 bool has_larger(const Dots& dots, const DotLook& look);
 
-// Around (0, 0), in the order of drawing: the net behind, dots behind, the net in front with the outline, dots in front.
+// Around (0, 0), in the order of drawing: the net behind, dots behind, the net in front with the outline, dots in
+// front.
 void draw_back(Page& page, const View& view);
 void draw_rim(Page& page, const View& view);
 std::string dots_svg(const Dots& dots, bool front, const DotLook& look, const std::string& colour);

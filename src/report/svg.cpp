@@ -255,8 +255,7 @@ std::string Page::opening(const Sheet& sheet, double height, std::string_view ti
 }
 
 std::string Page::finish(double bottom, std::string_view caption) const {
-    const auto lines =
-        sheet_.titles ? wrapped(caption, width_ - 2 * margin, tick_size) : std::vector<std::string>();
+    const auto lines = sheet_.titles ? wrapped(caption, width_ - 2 * margin, tick_size) : std::vector<std::string>();
     Page frame(sheet_, {}, {});
     for (std::size_t i = 0; i < title_lines_.size(); ++i) {
         frame.body_ += fmt::format("<text x=\"{}\" y=\"{}\" {} font-size=\"{}\" font-weight=\"600\">{}</text>\n",

@@ -30,8 +30,8 @@ std::string fitted(std::string_view text, double width, double size);
 enum class Ink { strong, muted, axis, grid, paper };
 enum class Anchor { start, middle, end };
 
-// Everything is drawn in units in which letters of labels are 14 high; the sheet's font says how large a unit is, and its
-// width how many of them there are.
+// Everything is drawn in units in which letters of labels are 14 high; the sheet's font says how large a unit is, and
+// its width how many of them there are.
 class Page {
   public:
     static constexpr double margin = 14;

@@ -301,7 +301,8 @@ TEST(SphereSvg, HasOnePanelAFrameAndAtMostSix) {
 }
 
 TEST(SphereSvg, DrawsPointsBehindFainter) {
-    const std::string svg = to_svg(one_frame({{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}}));  // the mean, (1, 0, 0), is in front
+    const std::string svg =
+        to_svg(one_frame({{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}}));  // the mean, (1, 0, 0), is in front
     EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.9\"").size(), 1U);
     EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.3\"").size(), 1U);
     EXPECT_TRUE(has(svg, "Larger dots: several points in one place."));
@@ -323,8 +324,8 @@ TEST(SphereSvg, StaysSmallWithManyPoints) {
 }
 
 TEST(SphereSvg, LeavesOutPointsWithoutADirection) {
-    const std::string svg = to_svg(one_frame(
-        {{0, 0, 0}, {nan, 0, 1}, {infinity, 0, 0}, {1.7e308, 1.7e308, 1e308}, {1e-310, 0, 0}}, nan));
+    const std::string svg =
+        to_svg(one_frame({{0, 0, 0}, {nan, 0, 1}, {infinity, 0, 0}, {1.7e308, 1.7e308, 1e308}, {1e-310, 0, 0}}, nan));
     expect_sound(svg);
     EXPECT_TRUE(has(svg, "Not shown: 3 points without a direction."));
 }
@@ -347,7 +348,7 @@ TEST(SphereSvg, RunsThatShareAFrontShareTheirView) {
     const auto place_of_the_first = [](const std::vector<std::array<double, 3>>& end,
                                        const std::optional<std::array<double, 3>>& front) {
         SphereFigure figure;
-        figure.runs = {{"", "#112233", {{0, {{0, 0, 1}}}, {1, end}}}};
+        figure.runs = {{"", "#112233", {{0, {{1, 2, 3}}}, {1, end}}}};
         figure.front = front;
         return matches(to_svg(figure), "d=\"(M[-0-9.]+ [-0-9.]+)h0\"").at(0);
     };
