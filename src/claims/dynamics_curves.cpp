@@ -20,7 +20,7 @@ report::LineFigure curve_figure(const std::string& title, bool velocity, const s
     figure.title = title;
     figure.x = std::move(x);
     figure.y = std::move(y);
-    figure.caption = "n = 256, beta = 5, r0 = 1, symmetric start, from the reduced law; Mix-LN switches at t = 2.5";
+    figure.caption = "n = 256, β = 5, r0 = 1, symmetric start, from the reduced law; Mix-LN switches at t = 2.5";
     for (const std::string& name : paper_schemes()) {
         std::vector<double> values;
         for (const theory::Point& point : theory::solve(scheme::find_scheme(name).program, orthonormal, times)) {

@@ -23,7 +23,8 @@ report::LineFigure curve_figure() {
     figure.y.label = "cosine";
     figure.y.min = 0;
     figure.y.max = 1;
-    figure.caption = "n = 256, r0 = 1, symmetric start, from the reduced law; Peri-LN dashed over Pre-LN";
+    figure.caption =
+        "n = 256, r0 = 1, symmetric start, from the reduced law; where two lines are one, both colours alternate";
     for (const double beta : {0.0, 4.0, 5.0}) {
         for (const char* name : {"pre-ln", "peri-ln"}) {
             std::vector<double> radius;
@@ -35,10 +36,13 @@ report::LineFigure curve_figure() {
                 cosine.push_back(point.gamma);
             }
             report::Series series = series_of(name, std::move(radius), std::move(cosine));
-            series.name += fmt::format(", beta = {}", beta);
-            series.style.dash = std::string(name) == "peri-ln" ? "7 9" : "";
+            series.name += fmt::format(", β = {}", beta);
             figure.series.push_back(std::move(series));
         }
+    }
+    report::tell_apart(figure.series);
+    for (report::Series& series : figure.series) {
+        series.style.dash.clear();  // six colours are enough, and dashes show what lies below
     }
     return figure;
 }

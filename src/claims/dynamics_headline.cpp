@@ -113,7 +113,7 @@ std::vector<Place> survey(const Context& context) {
 report::HeatFigure lead_figure(const std::vector<Place>& places, const Context& context) {
     report::HeatFigure figure;
     figure.title = "Where Peri-LN is the strongest at both ends";
-    figure.x.label = "beta";
+    figure.x.label = "inverse temperature β";
     figure.y.label = "tokens";
     figure.y.scale = report::Scale::log;
     figure.x_values = inverse_temperatures(context);
@@ -121,21 +121,21 @@ report::HeatFigure lead_figure(const std::vector<Place>& places, const Context& 
     for (const Place& place : places) {
         figure.values.push_back(place.lead());
     }
-    figure.colour.label = "weaker end of Peri-LN over that of the best other scheme";
+    figure.colour.label = "strength of Peri-LN / strength of the best other scheme";
     figure.colour.scale = report::Scale::log;
+    figure.centre = 1;
     figure.caption =
-        "Angle turned in the first tenth and in the last half of depth, each as a share of the best of six schemes; "
-        "the smaller "
-        "share is a scheme's strength.\nAbove 1 Peri-LN leads: for e^beta up to about n. Symmetric start, T = 10, r0 = "
-        "1, from the "
-        "reduced law.";
+        "Orange, above 1: Peri-LN is the strongest of six schemes. Blue, below 1: another one is. Peri-LN leads while "
+        "e^β is below about n.\nA scheme turns tokens by some angle in the first tenth of depth, and by another in the "
+        "last half; each is taken as a share of the largest of the six. Its strength is the smaller of the two shares. "
+        "Symmetric start, T = 10, r0 = 1, from the reduced law.";
     return figure;
 }
 
 report::LineFigure end_figure(const std::vector<Place>& places, bool early) {
     report::LineFigure figure;
     figure.title = early ? "Angle turned in the first tenth of depth" : "Angle turned in the last half of depth";
-    figure.x.label = "beta";
+    figure.x.label = "inverse temperature β";
     figure.y.label = "radians";
     figure.y.scale = report::Scale::log;
     figure.y.min = 1e-4;

@@ -8,6 +8,7 @@
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
 #include "claims/paper.hpp"
+#include "report/utf8.hpp"
 
 namespace flyball::claims {
 
@@ -190,7 +191,7 @@ Measurement late_order(const Context& context) {
     figure.title = "Random weights: mean cosine between tokens";
     figure.x.label = "time";
     figure.y.label = "mean cosine";
-    figure.caption = described(s) + ".\nLine: mean over draws; band: 5 % to 95 % of draws.";
+    figure.caption = report::with_greek(described(s)) + ".\nLine: mean over draws; band: 5 % to 95 % of draws.";
     for (const Run& run : runs) {
         report::Series series = series_of(run.scheme, {}, {});
         for (const dynamics::Sample& sample : run.record.samples) {

@@ -69,12 +69,13 @@ ExitCode exit_of(const Json& document) {
     return ExitCode::done;
 }
 
-void write_check(record::Folder& folder, const Json& document, const check::PreflightReport& report) {
+void write_check(record::Folder& folder, const Json& document, const check::PreflightReport& report,
+                 const report::Sheet& sheet) {
     std::vector<std::string> files = {"config.toml", "check.json", "report.txt"};
     write_file_atomically(folder.path() / "check.json", dump_json(document, 2) + "\n");
     write_file_atomically(folder.path() / "report.txt", check_text(report));
-    report::write_figure(folder.path(), "check", check_page(report));
-    files.insert(files.end(), {"check.svg", "check.csv"});
+    const auto drawn = report::write_figure(folder.path(), "check", check_page(report), sheet);
+    files.insert(files.end(), drawn.begin(), drawn.end());
     folder.finish(record::provenance(report.blocks.front().block.settings.seed), files);
 }
 
@@ -91,6 +92,7 @@ ExitCode run_check(const CheckFlags& flags, const Common& common) {
     check::check(flags.settings);
     check::check_start(blocks, flags.settings);
     const record::FolderUse use = flags.folder.use("check");
+    const report::Sheet sheet = flags.folder.sheet("check");
     std::unique_ptr<record::Folder> folder;
     if (flags.folder.out) {
         const std::vector<ConfigEntry> configuration = check_configuration(flags, blocks);
@@ -118,7 +120,7 @@ ExitCode run_check(const CheckFlags& flags, const Common& common) {
     progress.finish();
     const Json document = check::document(report);
     if (folder) {
-        write_check(*folder, document, report);
+        write_check(*folder, document, report, sheet);
     }
     print_out(common.json ? dump_json(document, 2) + "\n" : check_text(report));
     if (folder && !common.json) {

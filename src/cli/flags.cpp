@@ -148,6 +148,7 @@ void FolderFlags::declare(CLI::App& app, const std::string& what) {
     app.add_option("--out", out, fmt::format("write {} to this folder", what))->type_name("DIR");
     app.add_flag("--resume", resume, "go on with the run in --out");
     app.add_flag("--force", force, "replace the results in --out");
+    figures.declare(app);
 }
 
 record::FolderUse FolderFlags::use(const std::string& command) const {
@@ -178,8 +179,9 @@ std::string program_called() {
 
 std::string FolderFlags::resume_command(const std::string& command) const {
     const std::filesystem::path folder = out.value_or("");
-    return fmt::format("{} {} --config {} --out {} --resume", program_called(), command,
-                       shell_quoted((folder / "config.toml").string()), shell_quoted(folder.string()));
+    return fmt::format("{} {} --config {} --out {} --resume{}", program_called(), command,
+                       shell_quoted((folder / "config.toml").string()), shell_quoted(folder.string()),
+                       figures.arguments());
 }
 
 void declare_seed(CLI::App& app, std::uint64_t& seed) {

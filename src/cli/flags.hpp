@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/figure_flags.hpp"
 #include "core/config.hpp"
 #include "core/setting_field.hpp"
 #include "record/folder.hpp"
@@ -116,14 +117,16 @@ struct SchemeFlags {
     std::vector<scheme::Scheme> chosen_or_six() const;
 };
 
-// --out, --resume, --force.
+// --out, --resume, --force, and how the figures in the folder look.
 struct FolderFlags {
     std::optional<std::string> out;
     bool resume = false;
     bool force = false;
+    FigureFlags figures;
 
     void declare(CLI::App& app, const std::string& what);  // what is written to --out
     record::FolderUse use(const std::string& command) const;
+    report::Sheet sheet(const std::string& command) const { return figures.sheet(out.has_value(), command); }
     // `flyball NAME --config 'DIR/config.toml' --out 'DIR' --resume`, quoted for a shell; see program_called().
     std::string resume_command(const std::string& command) const;
 };

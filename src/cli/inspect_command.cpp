@@ -137,7 +137,8 @@ Inspected inspect_one(const std::string& name, const Prepared& one, const Inspec
 }
 
 // Files of several models differ by their number: names may hold anything.
-void write_inspection(record::Folder& folder, const Json& document, const std::vector<Inspected>& models) {
+void write_inspection(record::Folder& folder, const Json& document, const std::vector<Inspected>& models,
+                      const report::Sheet& sheet) {
     std::vector<std::string> files = {"config.toml"};
     const auto write = [&](const std::string& name, const std::string& text) {
         write_file_atomically(folder.path() / name, text);
@@ -151,9 +152,8 @@ void write_inspection(record::Folder& folder, const Json& document, const std::v
         write("gains" + ending, inspect::gains_table(models[i].report));
     }
     const auto draw = [&](const std::string& name, const auto& figure) {
-        report::write_figure(folder.path(), name, figure);
-        files.push_back(name + ".svg");
-        files.push_back(name + ".csv");
+        const auto drawn = report::write_figure(folder.path(), name, figure, sheet);
+        files.insert(files.end(), drawn.begin(), drawn.end());
     };
     draw("depth", inspect_page(models));
     for (const InspectFigure& one : inspect_figures(models)) {
@@ -170,6 +170,7 @@ ExitCode run_inspect(const InspectFlags& given, const Common& common) {
         flags.input.text.clear();
     }
     const record::FolderUse use = flags.folder.use("inspect");
+    const report::Sheet sheet = flags.folder.sheet("inspect");
     std::unique_ptr<record::Folder> folder;
     // One model at a time is in memory; all of them are tried before a folder is made, and the first one stays.
     const std::vector<std::string> names = flags.chosen();
@@ -223,7 +224,7 @@ ExitCode run_inspect(const InspectFlags& given, const Common& common) {
         document["models"] = std::move(documents);
     }
     if (folder) {
-        write_inspection(*folder, document, models);
+        write_inspection(*folder, document, models, sheet);
     }
     if (common.json) {
         print_out(dump_json(document, 2) + "\n");

@@ -44,7 +44,7 @@ const std::vector<Panel>& panels() {
          "As the equation adds it: after norms and factors."},
         {"angle",
          "How far each block turns the stream",
-         "mean angle / pi",
+         "mean angle / π",
          {{"measured", &R::angular_distance}, {"predicted", &R::angular_predicted}},
          "Predicted from the equation, its gains and lengths, never from the turn itself.",
          true},

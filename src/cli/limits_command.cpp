@@ -67,7 +67,7 @@ std::vector<limits::Result> run_analysis(const LimitsFlags& flags, const model::
 }
 
 void write_limits(record::Folder& folder, const LimitsFlags& flags, const Json& document,
-                  const std::vector<limits::Result>& results, const std::string& about) {
+                  const std::vector<limits::Result>& results, const std::string& about, const report::Sheet& sheet) {
     std::vector<std::string> files = {"config.toml"};
     const auto write = [&](const std::string& name, const std::string& text) {
         write_file_atomically(folder.path() / name, text);
@@ -77,9 +77,10 @@ void write_limits(record::Folder& folder, const LimitsFlags& flags, const Json& 
     write("heads.csv", limits::heads_table(results));
     write("ks.csv", limits::ks_table(results));
     for (const LimitsFigure& one : limits_figures(results, about)) {
-        std::visit([&](const auto& figure) { report::write_figure(folder.path(), one.name, figure); }, one.figure);
-        files.push_back(one.name + ".svg");
-        files.push_back(one.name + ".csv");
+        const auto drawn =
+            std::visit([&](const auto& figure) { return report::write_figure(folder.path(), one.name, figure, sheet); },
+                       one.figure);
+        files.insert(files.end(), drawn.begin(), drawn.end());
     }
     folder.finish(record::provenance(flags.settings.seed), files);
 }
@@ -103,6 +104,7 @@ ExitCode run(LimitsFlags& flags, const Common& common) {
     limits::check(flags.settings);
     flags.input.check(where_limits, true);
     const record::FolderUse use = flags.folder.use("limits");
+    const report::Sheet sheet = flags.folder.sheet("limits");
     const std::filesystem::path path = model::locate(flags.model);
     const model::Model<float> model = model::load_model(path);
     print_notes(flags.model, model);
@@ -153,7 +155,7 @@ ExitCode run(LimitsFlags& flags, const Common& common) {
     const Json document = limits::document(model::document(flags.model, model), lengths.lengths.back(), flags.settings,
                                            results, lengths.notes);
     if (folder) {
-        write_limits(*folder, flags, document, results, about);
+        write_limits(*folder, flags, document, results, about, sheet);
     }
     if (common.json) {
         print_out(dump_json(document, 2) + "\n");

@@ -176,14 +176,14 @@ report::BoxFigure distance_boxes(const Result& result, const std::string& about)
 
 report::LineFigure sensitivity_figure(const Result& result, const std::string& about) {
     report::LineFigure figure;
-    figure.title = "Sensitivity g(T, eps): the most sensitive head";
+    figure.title = "Sensitivity g(T, ε): the most sensitive head";
     figure.x = {"temperature T", report::Scale::log, {}, {}};
     figure.y = {"g", report::Scale::log, 1e-4, {}};
     figure.caption = about;
     const limits::Normaliser normaliser = limits::Normaliser::parse(result.attention);
     const std::vector<double>& steps = limits::step_sizes();
     for (std::size_t e = 0; e < steps.size(); ++e) {
-        report::Series series{fmt::format("eps = {}", steps[e]), {}, {}, {}, {}, {}};
+        report::Series series{fmt::format("ε = {}", steps[e]), {}, {}, {}, {}, {}};
         for (std::size_t i = e; i < result.sensitivity.size(); i += steps.size()) {
             series.x.push_back(result.sensitivity[i].temperature);
             series.y.push_back(result.sensitivity[i].value);
@@ -261,12 +261,18 @@ report::LineFigure share_figure(const std::vector<Result>& results, const std::s
     figure.title = "Weight on the 5 heaviest keys as the text grows";
     figure.x = {"length L (tokens)", report::Scale::log, {}, {}};
     figure.y = {"share of the weight", report::Scale::linear, 0.0, 1.0};
-    figure.caption = about;
+    figure.caption = about + "\nLines are means over heads, bands hold the middle 80 % of heads.";
     for (const Result& result : results) {
         report::Series series{result.attention, {}, {}, {}, {}, {}};
-        for (const DistanceMeans& row : result.by_length) {
-            series.x.push_back(static_cast<double>(row.length));
-            series.y.push_back(row.share);
+        for (std::size_t i = 0; i < result.by_length.size(); ++i) {
+            std::vector<double> heads;
+            for (const HeadResult& head : result.heads) {
+                heads.push_back(head.by_length[i].share);
+            }
+            series.x.push_back(static_cast<double>(result.by_length[i].length));
+            series.y.push_back(result.by_length[i].share);
+            series.lo.push_back(quantile_of(heads, 0.1));
+            series.hi.push_back(quantile_of(heads, 0.9));
         }
         figure.series.push_back(std::move(series));
     }

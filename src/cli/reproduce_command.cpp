@@ -160,10 +160,11 @@ ExitCode run(const ReproduceFlags& flags, const Common& common) {
         return ExitCode::done;
     }
     const record::FolderUse use = flags.folder.use("reproduce");
+    const report::Sheet sheet = flags.folder.sheet("reproduce");
     std::unique_ptr<ReproduceFolder> folder;
     if (flags.folder.out) {
         folder = std::make_unique<ReproduceFolder>(*flags.folder.out, use, configuration(flags),
-                                                   flags.folder.resume_command("reproduce"));
+                                                   flags.folder.resume_command("reproduce"), sheet);
     }
     if (folder && folder->finished()) {
         print_out(common.json ? read_text_file(folder->path() / "claims.json", largest_ledger)

@@ -9,6 +9,7 @@
 #include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "report/print.hpp"
 
 namespace flyball::cli {
 
@@ -16,8 +17,10 @@ using claims::Claim;
 using claims::Judged;
 
 ReproduceFolder::ReproduceFolder(std::filesystem::path path, record::FolderUse use,
-                                 const std::vector<ConfigEntry>& configuration, std::string resume_command)
+                                 const std::vector<ConfigEntry>& configuration, std::string resume_command,
+                                 report::Sheet sheet)
     : resume_command_(std::move(resume_command)),
+      sheet_(std::move(sheet)),
       folder_(std::move(path), use,
               {to_toml(configuration), identity_of(configuration), resume_command_, "cli.reproduce"}) {}
 
@@ -64,7 +67,8 @@ std::optional<Judged> ReproduceFolder::load(const Claim& claim) const {
 
 void ReproduceFolder::store(Judged& result) const {
     for (const claims::Picture& picture : result.measurement.pictures) {
-        std::visit([&](const auto& figure) { report::write_figure(path(), picture.name, figure); }, picture.figure);
+        std::visit([&](const auto& figure) { report::write_figure(path(), picture.name, figure, sheet_); },
+                   picture.figure);
         result.pictures.push_back(picture.name);
     }
     Json document = Json::object();
@@ -104,7 +108,9 @@ void ReproduceFolder::write(const std::vector<Judged>& results, std::uint64_t se
     std::vector<std::string> files = {"config.toml", "claims.json", "claims.csv", "claims.md"};
     for (const Judged& result : results) {
         for (const std::string& picture : result.pictures) {
-            files.push_back(picture + ".svg");
+            for (const report::Format format : sheet_.formats) {
+                files.push_back(fmt::format("{}.{}", picture, report::ending(format)));
+            }
             files.push_back(picture + ".csv");
         }
     }

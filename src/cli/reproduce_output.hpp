@@ -24,7 +24,7 @@ std::string reproduce_text(const std::vector<claims::Judged>& results);
 class ReproduceFolder {
   public:
     ReproduceFolder(std::filesystem::path path, record::FolderUse use, const std::vector<ConfigEntry>& configuration,
-                    std::string resume_command);
+                    std::string resume_command, report::Sheet sheet);
 
     // What an earlier run of the same program and settings stored for this claim, or nothing.
     std::optional<claims::Judged> load(const claims::Claim& claim) const;
@@ -46,6 +46,7 @@ class ReproduceFolder {
     std::filesystem::path stored(const claims::Claim& claim) const;
     record::Seal seal(const claims::Claim& claim) const { return folder_.seal("claim " + claim.id); }
     std::string resume_command_;
+    report::Sheet sheet_;
     record::Folder folder_;
 };
 

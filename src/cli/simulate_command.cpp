@@ -11,6 +11,7 @@
 #include "cli/terminal.hpp"
 #include "core/json.hpp"
 #include "dynamics/start_file.hpp"
+#include "report/film.hpp"
 
 namespace flyball::cli {
 
@@ -22,6 +23,7 @@ struct SimulateFlags {
     dynamics::Settings settings;
     bool tied = false;
     bool trajectory = false;
+    bool animate = false;
 };
 
 void resolve(const CLI::App& app, SimulateFlags& flags) {
@@ -88,23 +90,45 @@ dynamics::Record run_one(const SimulateFlags& flags, const scheme::Scheme& schem
                              : dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch);
 }
 
-void write_results(const SimulateFlags& flags, const std::vector<dynamics::SchemeRun>& runs,
+void write_spheres(const SimulateFlags& flags, const std::vector<dynamics::SchemeRun>& runs, const report::Sheet& sheet,
+                   dynamics::RunFolder& folder) {
+    std::vector<Frames> frames;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        frames.push_back(folder.frames(i, runs[i].record));
+    }
+    if (frames.front().empty()) {
+        return;
+    }
+    const auto add = [&](const std::vector<std::string>& files) {
+        for (const std::string& file : files) {
+            folder.add_file(file);
+        }
+    };
+    const report::SphereFigure all = sphere_figure(flags.settings, runs, frames);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        add(report::write_figure(folder.path(), sphere_name(flags.settings, runs, i), with_frames(of_run(all, i), 6),
+                                 sheet));
+    }
+    if (runs.size() > 1) {
+        add(report::write_figure(folder.path(), all.circle ? "circles" : "spheres", with_frames(all, 4), sheet));
+    }
+    if (flags.animate) {
+        add(report::write_film(folder.path(), "film", all, sheet));
+    }
+}
+
+void write_results(const SimulateFlags& flags, const std::vector<dynamics::SchemeRun>& runs, const report::Sheet& sheet,
                    dynamics::RunFolder& folder) {
     folder.write(runs);
     const auto draw = [&](const std::string& name, const auto& figure) {
-        report::write_figure(folder.path(), name, figure);
-        folder.add_file(name + ".svg");
-        folder.add_file(name + ".csv");
+        for (const std::string& file : report::write_figure(folder.path(), name, figure, sheet)) {
+            folder.add_file(file);
+        }
     };
     draw("cosine", cosine_figure(flags.settings, runs));
     draw("radius", radius_figure(flags.settings, runs));
     draw("speed", speed_figure(flags.settings, runs));
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const auto frames = folder.frames(i, runs[i].record);
-        if (!frames.empty()) {
-            draw(sphere_name(runs, i), sphere_figure(flags.settings, runs, i, frames));
-        }
-    }
+    write_spheres(flags, runs, sheet, folder);
     folder.finish(runs);
 }
 
@@ -114,11 +138,19 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
     check_memory(flags, schemes);
     std::unique_ptr<dynamics::RunFolder> folder;
     const record::FolderUse use = flags.folder.use("simulate");
+    const report::Sheet sheet = flags.folder.sheet("simulate");
+    if (flags.animate && (!flags.folder.out || flags.settings.dim > 3 || flags.settings.dim < 2)) {
+        throw Error(ErrorKind::usage, "cli.simulate",
+                    flags.folder.out ? fmt::format("--animate with --dim {}", flags.settings.dim)
+                                     : std::string("--animate without --out"),
+                    flags.folder.out ? "particles on the sphere or the circle" : "the folder of the run",
+                    flags.folder.out ? "--dim 3 or --dim 2" : "add --out DIR");
+    }
     if (flags.folder.out) {
-        folder =
-            std::make_unique<dynamics::RunFolder>(*flags.folder.out, use,
-                                                  dynamics::RunFolder::Plan{flags.settings, schemes, flags.trajectory,
-                                                                            flags.folder.resume_command("simulate")});
+        folder = std::make_unique<dynamics::RunFolder>(
+            *flags.folder.out, use,
+            dynamics::RunFolder::Plan{flags.settings, schemes, flags.trajectory,
+                                      flags.folder.resume_command("simulate"), flags.animate});
     } else if (flags.trajectory) {
         throw Error(ErrorKind::usage, "cli.simulate", "--trajectory without --out", "the folder of the run",
                     "add --out DIR");
@@ -138,7 +170,7 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
     progress.finish();
     const bool complete = !interrupted() && runs.size() == schemes.size();
     if (folder && complete) {
-        write_results(flags, runs, *folder);
+        write_results(flags, runs, sheet, *folder);
     }
     print_out(common.json ? dump_json(dynamics::document(flags.settings, runs), 2) + "\n"
                           : simulate_text(flags.settings, runs, complete ? folder.get() : nullptr));
@@ -175,6 +207,9 @@ Command simulate_command() {
         add_flag(app, "--tied", flags->tied, "the same random weights at every depth (default)");
         flags->folder.declare(app, "configuration, tables, arrays and figures");
         add_flag(app, "--trajectory", flags->trajectory, "write all samples of x as HDF5 (H5MD layout) to --out");
+        add_flag(app, "--animate", flags->animate,
+                 "write all samples as a moving picture, film.svg, when --dim is 3 or 2 (frames as PNG files with "
+                 "--figure-format png)");
         return [flags, &app](const Common& common) { return run(app, *flags, common); };
     };
     return command;

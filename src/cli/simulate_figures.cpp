@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/simulate_output.hpp"
+#include "report/utf8.hpp"
 #include "scheme/own_equation.hpp"
 
 namespace flyball::cli {
 
 using dynamics::Sample;
+using dynamics::SchemeRun;
+using report::SphereFigure;
 
 namespace {
 
@@ -27,7 +32,7 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
     figure.x.label = settings.layers ? "time (layers * dt)" : "time";
     figure.x.scale = settings.log_time ? report::Scale::log : report::Scale::linear;
     figure.y.label = std::move(label);
-    figure.caption = describe(settings);
+    figure.caption = report::with_greek(describe(settings));
     const std::vector<std::string> names = labels(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         report::Series series;
@@ -43,19 +48,56 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
     return figure;
 }
 
+// What a layer did, it did between two times. The sample at the start tells of the first layer, as the one after it
+// does.
+void at_middles_of_layers(report::Series& series, double dt) {
+    report::Series moved = series;
+    moved.x.clear();
+    moved.y.clear();
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+        const double x = std::max(series.x[i] - dt / 2, dt / 2);
+        if (moved.x.empty() || x > moved.x.back()) {
+            moved.x.push_back(x);
+            moved.y.push_back(series.y[i]);
+        }
+    }
+    series = std::move(moved);
+}
+
+using Member = double Sample::*;
+
+void add_bands(report::LineFigure& figure, const Runs& runs, Member lo, Member hi, const char* words) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        for (const Sample& sample : runs[i].record.samples) {
+            figure.series[i].lo.push_back(sample.*lo);
+            figure.series[i].hi.push_back(sample.*hi);
+        }
+    }
+    figure.caption += fmt::format("; band: {}", words);
+}
+
+SphereFigure::Run sphere_run(const dynamics::Settings& settings, const SchemeRun& run, std::string name,
+                             const Frames& frames) {
+    SphereFigure::Run drawn{std::move(name), style_of(run.scheme).colour, {}};
+    const std::size_t d = settings.dim;
+    for (const dynamics::TrajectorySample& sample : frames) {
+        SphereFigure::Frame frame{sample.t, {}};
+        for (std::size_t j = 0; j < settings.tokens; ++j) {  // of the first system
+            const double* const at = sample.theta.data() + d * j;
+            frame.points.push_back({at[0], at[1], d == 3 ? at[2] : 0});
+        }
+        drawn.frames.push_back(std::move(frame));
+    }
+    return drawn;
+}
+
 }  // namespace
 
 report::LineFigure cosine_figure(const dynamics::Settings& settings, const Runs& runs) {
     report::LineFigure figure =
         lines(settings, runs, "Mean cosine between tokens", "mean cosine", [](const Sample& s) { return s.cosine; });
     if (settings.systems > 1) {
-        for (std::size_t i = 0; i < runs.size(); ++i) {
-            for (const Sample& sample : runs[i].record.samples) {
-                figure.series[i].lo.push_back(sample.cosine_lo);
-                figure.series[i].hi.push_back(sample.cosine_hi);
-            }
-        }
-        figure.caption += "; band: 5 % to 95 % of systems";
+        add_bands(figure, runs, &Sample::cosine_lo, &Sample::cosine_hi, "5 % to 95 % of systems");
     }
     return figure;
 }
@@ -64,35 +106,61 @@ report::LineFigure radius_figure(const dynamics::Settings& settings, const Runs&
     report::LineFigure figure =
         lines(settings, runs, "Length of the residual stream", "mean |x|", [](const Sample& s) { return s.radius; });
     figure.y.scale = report::Scale::log;
+    add_bands(figure, runs, &Sample::radius_min, &Sample::radius_max, "the shortest to the longest token");
     return figure;
 }
 
 report::LineFigure speed_figure(const dynamics::Settings& settings, const Runs& runs) {
     report::LineFigure figure =
-        lines(settings, runs, "Angular speed of the tokens", "mean |theta'|", [](const Sample& s) { return s.speed; });
+        lines(settings, runs, "Angular speed of the tokens", "mean |θ'|", [](const Sample& s) { return s.speed; });
     figure.y.scale = report::Scale::log;
-    return figure;
-}
-
-report::SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs, std::size_t i,
-                                   const std::vector<dynamics::TrajectorySample>& frames) {
-    report::SphereFigure figure{labels(runs)[i], {}, style_of(runs[i].scheme).colour, describe(settings)};
-    for (const dynamics::TrajectorySample& sample : frames) {
-        report::SphereFigure::Frame frame{sample.t, {}};
-        for (std::size_t j = 0; j < settings.tokens; ++j) {
-            frame.points.push_back({sample.theta[3 * j], sample.theta[3 * j + 1], sample.theta[3 * j + 2]});
+    if (settings.layers) {
+        for (report::Series& series : figure.series) {
+            at_middles_of_layers(series, settings.step());
         }
-        figure.frames.push_back(std::move(frame));
+        figure.caption += "; each layer at its middle";
     }
     return figure;
 }
 
-std::string sphere_name(const Runs& runs, std::size_t i) {
+SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs, const std::vector<Frames>& frames) {
+    SphereFigure figure;
+    figure.circle = settings.dim == 2;
+    figure.title = figure.circle ? "Tokens on the circle" : "Tokens on the sphere";
+    figure.caption = report::with_greek(describe(settings));
+    const std::vector<std::string> names = labels(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        figure.runs.push_back(sphere_run(settings, runs[i], names[i], frames[i]));
+    }
+    figure.front = report::gathering_place(figure.runs);
+    return figure;
+}
+
+SphereFigure of_run(const SphereFigure& all, std::size_t i) {
+    return {all.runs[i].name, {all.runs[i]}, all.circle, all.caption, all.front};
+}
+
+SphereFigure with_frames(const SphereFigure& all, std::size_t most) {
+    SphereFigure some = all;
+    for (SphereFigure::Run& run : some.runs) {
+        const std::size_t n = run.frames.size();
+        const std::size_t kept = std::min(n, most);
+        std::vector<SphereFigure::Frame> frames;
+        for (std::size_t i = 0; i < kept; ++i) {
+            frames.push_back(run.frames[kept == 1 ? 0 : (2 * i * (n - 1) + kept - 1) / (2 * (kept - 1))]);  // rounded
+        }
+        run.frames = std::move(frames);
+    }
+    return some;
+}
+
+std::string sphere_name(const dynamics::Settings& settings, const Runs& runs, std::size_t i) {
     const scheme::Scheme& scheme = runs[i].scheme;
     const std::string_view name = scheme.entry != nullptr ? scheme.entry->name
                                   : scheme.named          ? std::string_view(scheme.name)
                                                           : std::string_view("equation");
-    return fmt::format("sphere-{}{}", name, runs.size() > 1 ? fmt::format("-{}", i + 1) : "");
+    return fmt::format("{}-{}{}", settings.dim == 2 ? "circle" : "sphere", name,
+                       runs.size() > 1 ? fmt::format("-{}", i + 1) : "");
 }
 
 }  // namespace flyball::cli

@@ -14,10 +14,14 @@ report::LineFigure cosine_figure(const dynamics::Settings& settings, const Runs&
 report::LineFigure radius_figure(const dynamics::Settings& settings, const Runs& runs);
 report::LineFigure speed_figure(const dynamics::Settings& settings, const Runs& runs);
 
-// The first system of run i at some of its samples, and the name of the file.
-report::SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs, std::size_t i,
-                                   const std::vector<dynamics::TrajectorySample>& frames);
-std::string sphere_name(const Runs& runs, std::size_t i);
+// The first system of every run at some of its samples, all seen from one side, on the circle when d = 2; of one of the
+// runs; at no more than so many times; and the name of a run's file.
+using Frames = std::vector<dynamics::TrajectorySample>;
+report::SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs,
+                                   const std::vector<Frames>& frames);
+report::SphereFigure of_run(const report::SphereFigure& all, std::size_t i);
+report::SphereFigure with_frames(const report::SphereFigure& all, std::size_t most);
+std::string sphere_name(const dynamics::Settings& settings, const Runs& runs, std::size_t i);
 
 using claims::style_of;  // how a run's lines look
 

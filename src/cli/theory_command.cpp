@@ -27,6 +27,7 @@ struct TheoryFlags {
     std::size_t samples = 101;
     bool log_time = false;
     std::string plot;
+    FigureFlags figures;
 };
 
 std::vector<double> sample_times(const TheoryFlags& flags, double end) {
@@ -70,6 +71,7 @@ ExitCode run(const TheoryFlags& flags, bool beta_given, const Common& common) {
         throw Error(ErrorKind::usage, "cli.theory", fmt::format("--plot {}", flyball::quoted(flags.plot)),
                     "a file name that ends with .svg");
     }
+    const report::Sheet sheet = flags.figures.sheet(!flags.plot.empty(), "theory");
     const std::vector<scheme::Scheme> schemes = flags.schemes.chosen_or_six();
     std::vector<theory::Settings> each(std::max<std::size_t>(1, output.betas.size()), settings);
     for (std::size_t i = 0; i < output.betas.size(); ++i) {
@@ -88,7 +90,7 @@ ExitCode run(const TheoryFlags& flags, bool beta_given, const Common& common) {
     }
     std::vector<std::string> written;
     if (!flags.plot.empty()) {
-        written = write_theory_figures(plot, output);
+        written = write_theory_figures(plot, output, sheet);
     }
     std::string text =
         common.json ? dump_json(theory::document(output.runs, output.cosines), 2) + "\n" : theory_text(output);
@@ -146,6 +148,7 @@ Command theory_command() {
                    "write gamma(t) to FILE.svg, r(t) to FILE-radius.svg, gamma'(t) to FILE-velocity.svg, a CSV beside "
                    "each")
             .type_name("FILE.svg");
+        flags->figures.declare(app);
         return [flags, beta](const Common& common) { return run(*flags, beta.given(), common); };
     };
     return command;

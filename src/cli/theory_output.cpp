@@ -9,6 +9,7 @@
 #include "cli/terminal.hpp"
 #include "core/number.hpp"
 #include "report/text.hpp"
+#include "report/utf8.hpp"
 #include "scheme/own_equation.hpp"
 #include "theory/summary.hpp"
 
@@ -41,7 +42,7 @@ std::vector<std::string> labels(const TheoryOutput& output) {
     std::vector<std::string> labels;
     for (const std::string& label : scheme::labels_of(schemes)) {
         for (std::size_t k = 0; k < each; ++k) {
-            labels.push_back(each == 1 ? label : fmt::format("{}, beta = {}", label, format_double(output.betas[k])));
+            labels.push_back(each == 1 ? label : fmt::format("{}, β = {}", label, format_double(output.betas[k])));
         }
     }
     return labels;
@@ -59,7 +60,7 @@ report::LineFigure lines(const TheoryOutput& output, std::string title, std::str
     figure.x.label = "time";
     figure.x.scale = output.log_time ? report::Scale::log : report::Scale::linear;
     figure.y.label = std::move(label);
-    figure.caption = describe(output);
+    figure.caption = report::with_greek(describe(output));
     const std::vector<std::string> names = labels(output);
     for (std::size_t i = 0; i < output.runs.size(); ++i) {
         report::Series series;
@@ -76,7 +77,7 @@ report::LineFigure lines(const TheoryOutput& output, std::string title, std::str
 }
 
 report::LineFigure gamma_figure(const TheoryOutput& output) {
-    return lines(output, "Cosine between tokens from the reduced law", "gamma",
+    return lines(output, "Cosine between tokens from the reduced law", "cosine γ",
                  [](const Point& point) { return point.gamma; });
 }
 
@@ -148,14 +149,16 @@ std::string theory_text(const TheoryOutput& output) {
            report::text_lines(theory::summary(output.runs, names, output.cosines), columns);
 }
 
-std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output) {
+std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output,
+                                              const report::Sheet& sheet) {
     const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
     const std::string name = file.stem().string();
     report::LineFigure radius = lines(output, "Length of the residual stream from the reduced law", "r = |x|",
                                       [](const Point& point) { return point.radius; });
     radius.y.scale = report::Scale::log;
-    report::LineFigure velocity = lines(output, "Clustering velocity from the reduced law", "gamma'",
-                                        [](const Point& point) { return point.velocity; });
+    report::LineFigure velocity =
+        lines(output, "Clustering velocity from the reduced law", "velocity of the cosine, γ'",
+              [](const Point& point) { return point.velocity; });
     velocity.y.scale = report::Scale::log;
     // An exponential law would push all the others to the top edge.
     double largest = 0;
@@ -169,13 +172,17 @@ std::vector<std::string> write_theory_figures(const std::filesystem::path& file,
     if (smallest < 1e-20 * largest) {
         velocity.y.min = 1e-20 * largest;
     }
-    report::write_figure(folder, name, gamma_figure(output));
-    report::write_figure(folder, name + "-radius", radius);
-    report::write_figure(folder, name + "-velocity", velocity);
     std::vector<std::string> written;
-    for (const char* part : {"", "-radius", "-velocity"}) {
-        written.push_back((file.parent_path() / (name + part + ".svg")).string());
-    }
+    const auto draw = [&](const char* part, const report::LineFigure& figure) {
+        for (const std::string& one : report::write_figure(folder, name + part, figure, sheet)) {
+            if (!one.ends_with(".csv")) {
+                written.push_back((file.parent_path() / one).string());
+            }
+        }
+    };
+    draw("", gamma_figure(output));
+    draw("-radius", radius);
+    draw("-velocity", velocity);
     return written;
 }
 

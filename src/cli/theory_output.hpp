@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "report/figure.hpp"
 #include "theory/prediction.hpp"
 
 namespace flyball::cli {
@@ -23,6 +24,7 @@ std::string theory_text(const TheoryOutput& output);
 std::string law_in_words(const theory::Law& law);
 
 // FILE.svg shows gamma, FILE-radius.svg the length, FILE-velocity.svg gamma'; a CSV beside each. Returns their paths.
-std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output);
+std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output,
+                                              const report::Sheet& sheet);
 
 }  // namespace flyball::cli

@@ -151,12 +151,12 @@ class OuterFolder {
     record::Folder folder_;
 };
 
-void draw(const std::filesystem::path& folder, const std::vector<TrainRun>& runs,
+void draw(const std::filesystem::path& folder, const std::vector<TrainRun>& runs, const report::Sheet& sheet,
           const std::function<void(std::string)>& add_file) {
     for (const NamedFigure& one : train_figures(runs)) {
-        report::write_figure(folder, one.name, one.figure);
-        add_file(one.name + ".svg");
-        add_file(one.name + ".csv");
+        for (std::string& name : report::write_figure(folder, one.name, one.figure, sheet)) {
+            add_file(std::move(name));
+        }
     }
 }
 
@@ -170,7 +170,7 @@ Json summaries(const std::vector<TrainRun>& runs) {
 
 // One run; taken up where a killed one left off when it has a folder.
 train::RunResult run_one(const train::RunPlan& plan, const train::Corpus& corpus, train::RunFolder* folder,
-                         TrainView& view, std::vector<TrainRun>& runs) {
+                         const report::Sheet& sheet, TrainView& view, std::vector<TrainRun>& runs) {
     if (folder != nullptr && folder->finished()) {
         return {folder->stored_summary(), folder->lines(), true};
     }
@@ -187,7 +187,7 @@ train::RunResult run_one(const train::RunPlan& plan, const train::Corpus& corpus
     train::RunResult result = train::run(plan, corpus, folder, watch);
     runs.pop_back();
     if (folder != nullptr && result.complete) {
-        draw(folder->path(), {{plan, result}}, [&](std::string name) { folder->add_file(std::move(name)); });
+        draw(folder->path(), {{plan, result}}, sheet, [&](std::string name) { folder->add_file(std::move(name)); });
         folder->finish();
     }
     return result;
@@ -197,6 +197,7 @@ ExitCode run(TrainFlags& flags, const Common& common) {
     train::check(flags.settings);
     check_seeds(flags);
     const record::FolderUse use = flags.folder.use("train");
+    const report::Sheet sheet = flags.folder.sheet("train");
     const std::vector<scheme::Scheme> schemes = schemes_of(flags);
     flags.settings = train::completed(flags.settings);
     const std::vector<train::RunPlan> plans = plans_of(flags, schemes);
@@ -218,7 +219,7 @@ ExitCode run(TrainFlags& flags, const Common& common) {
         } else if (flags.folder.out) {
             folder = std::make_unique<train::RunFolder>(*flags.folder.out, use, plans[i], corpus, resume_command);
         }
-        train::RunResult result = run_one(plans[i], corpus, folder.get(), view, runs);
+        train::RunResult result = run_one(plans[i], corpus, folder.get(), sheet, view, runs);
         runs.push_back({plans[i], std::move(result)});
         view.end_run(runs);
     }
@@ -226,7 +227,7 @@ ExitCode run(TrainFlags& flags, const Common& common) {
     if (outer && complete && !outer->folder().finished()) {
         std::vector<std::string> files = {"config.toml", "summary.json"};
         write_file_atomically(outer->folder().path() / "summary.json", dump_json(summaries(runs), 2) + "\n");
-        draw(outer->folder().path(), runs, [&](std::string name) { files.push_back(std::move(name)); });
+        draw(outer->folder().path(), runs, sheet, [&](std::string name) { files.push_back(std::move(name)); });
         outer->folder().finish(record::provenance(flags.settings.seed), files);
     }
     if (common.json) {

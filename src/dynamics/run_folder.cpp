@@ -20,6 +20,8 @@ namespace flyball::dynamics {
 namespace {
 
 constexpr auto between_restart_points = std::chrono::seconds(2);
+constexpr std::size_t usual_frames = 16;  // six and four of them are evenly spaced
+constexpr std::size_t most_frames = 600;  // of a moving picture
 
 // Commas and quotes do not occur in names of equations, but commas do in the settings of schemes.
 std::string samples_csv(const std::vector<SchemeRun>& runs) {
@@ -84,6 +86,7 @@ std::vector<ConfigEntry> configuration(const RunFolder::Plan& plan) {
         }
     }
     add("trajectory", {plan.trajectory ? "true" : "false"});
+    add("animate", {plan.all_frames ? "true" : "false"});
     return entries;
 }
 
@@ -109,7 +112,7 @@ record::Identity inputs_of_runs(const std::vector<record::Identity>& runs) {
 }
 
 // What the runs have in common, their equations, and what is kept of them.
-record::Identity folder_identity(const std::vector<record::Identity>& runs, bool trajectory) {
+record::Identity folder_identity(const std::vector<record::Identity>& runs, const RunFolder::Plan& plan) {
     record::Identity identity;
     for (const auto& [key, value] : runs.front()) {
         if (key != "equation") {
@@ -123,15 +126,17 @@ record::Identity folder_identity(const std::vector<record::Identity>& runs, bool
             }
         }
     }
-    identity.emplace_back("trajectory", trajectory ? "true" : "false");
+    identity.emplace_back("trajectory", plan.trajectory ? "true" : "false");
+    identity.emplace_back("animate", plan.all_frames ? "true" : "false");
     return identity;
 }
 
-std::vector<std::size_t> frames_of(const Settings& settings) {
+std::vector<std::size_t> frames_of(const RunFolder::Plan& plan) {
+    const Settings& settings = plan.settings;
     std::vector<std::size_t> chosen;
-    if (settings.dim == 3) {
+    if (settings.dim == 2 || settings.dim == 3) {
         const std::size_t samples = sample_times(settings).size();
-        const std::size_t frames = std::min<std::size_t>(6, samples);
+        const std::size_t frames = std::min<std::size_t>(plan.all_frames ? most_frames : usual_frames, samples);
         for (std::size_t i = 0; i < frames; ++i) {
             chosen.push_back(i * (samples - 1) / std::max<std::size_t>(1, frames - 1));
         }
@@ -146,9 +151,9 @@ RunFolder::RunFolder(std::filesystem::path path, record::FolderUse use, Plan pla
       resumes_(use == record::FolderUse::resume),
       identities_(identities(plan_)),
       folder_(std::move(path), use,
-              {to_toml(configuration(plan_)), folder_identity(identities_, plan_.trajectory), plan_.resume_command,
+              {to_toml(configuration(plan_)), folder_identity(identities_, plan_), plan_.resume_command,
                "dynamics.run_folder", inputs_of_runs(identities_)}),
-      frame_samples_(frames_of(plan_.settings)),
+      frame_samples_(frames_of(plan_)),
       files_{"config.toml"} {}
 
 std::filesystem::path RunFolder::restart_file(std::size_t i) const {

@@ -23,6 +23,7 @@ class RunFolder {
         std::vector<scheme::Scheme> schemes;
         bool trajectory = false;     // all samples of x as HDF5
         std::string resume_command;  // what a user types to take the run up; for messages
+        bool all_frames = false;     // for a moving picture
     };
 
     // A folder that is not empty is refused before the work, not after it, unless its results are to be replaced or
@@ -41,7 +42,8 @@ class RunFolder {
     // trajectories need them. `watch` may hear of its progress; `sampled` and `restart_point` are ours.
     Record run(std::size_t i, const Control& control, Watch watch) const;
 
-    // What a picture of the sphere shows of run i when dim = 3: up to six of its samples, evenly. Empty otherwise.
+    // What a picture of the sphere or the circle shows of run i when dim is 3 or 2: up to 16 of its samples, evenly, or
+    // all of them. Empty otherwise.
     std::vector<TrajectorySample> frames(std::size_t i, const Record& record) const;
 
     // Document, tables, arrays and trajectories of the finished runs; after that figures may be added and named.
@@ -61,7 +63,7 @@ class RunFolder {
     bool resumes_;
     std::vector<record::Identity> identities_;  // of each run
     record::Folder folder_;
-    std::vector<std::size_t> frame_samples_;  // what the picture of the sphere shows; empty unless dim = 3
+    std::vector<std::size_t> frame_samples_;  // what the picture of the sphere shows; empty unless dim is 2 or 3
     std::vector<std::string> files_;
 };
 

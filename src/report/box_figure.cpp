@@ -13,8 +13,8 @@
 namespace flyball::report {
 namespace {
 
-constexpr double row_height = 30;
-constexpr double box_height = 14;
+constexpr double row_height = 32;
+constexpr double box_height = 15;
 constexpr std::size_t most_outliers = 400;  // a group
 
 struct Box {
@@ -141,7 +141,7 @@ double draw_mark_legend(Page& page, const Plot& plot, const MarkStyles& styles, 
     double y = bottom + line;
     for (std::size_t i = 0; i < styles.labels().size(); ++i) {
         const double wide = tick + text_width(styles.labels()[i], Page::label_size) + 18;
-        if (x > plot.left && x + wide > Page::width - Page::margin) {
+        if (x > plot.left && x + wide > page.width() - Page::margin) {
             x = plot.left;
             y += line;
         }
@@ -165,7 +165,7 @@ std::string description(const BoxFigure& figure, const std::vector<Box>& boxes) 
 
 }  // namespace
 
-std::string to_svg(const BoxFigure& figure) {
+std::string to_svg(const BoxFigure& figure, const Sheet& sheet) {
     check(figure);
     std::vector<Box> boxes;
     std::vector<std::string> missing;
@@ -196,13 +196,12 @@ std::string to_svg(const BoxFigure& figure) {
         count_width = std::max(count_width, text_width(box.count, Page::tick_size));
         boxes.push_back(std::move(box));
     }
-    label_width = std::min(label_width, 240.0);
-
-    Page page(figure.title, description(figure, boxes));
+    Page page(sheet, figure.title, description(figure, boxes));
+    label_width = std::min(label_width, 0.4 * page.width());
     Plot plot;
     plot.x = make_ruler(figure.axis, extent, 0.04);
     plot.left = Page::margin + std::max(label_width, 12.0) + 12;
-    plot.width = Page::width - Page::margin - plot.left - std::max(count_width + 10, 12.0);
+    plot.width = page.width() - Page::margin - plot.left - std::max(count_width + 10, 12.0);
     plot.top = page.top() + 10;
     plot.height = boxes.empty() ? 100 : row_height * static_cast<double>(boxes.size());
     double bottom = draw_x_axis(page, plot, figure.axis.label);
@@ -219,7 +218,7 @@ std::string to_svg(const BoxFigure& figure) {
         const double y = plot.top + row_height * (static_cast<double>(i) + 0.5) + 4;
         page.text(plot.left - 10, y, fitted(boxes[i].label, label_width, Page::label_size), boxes[i].style.colour,
                   Anchor::end, Page::label_size);
-        page.text(Page::width - Page::margin, y, boxes[i].count, Ink::muted, Anchor::end, Page::tick_size);
+        page.text(page.width() - Page::margin, y, boxes[i].count, Ink::muted, Anchor::end, Page::tick_size);
     }
     if (boxes.empty()) {
         say_no_data(page, plot);

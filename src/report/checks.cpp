@@ -53,6 +53,9 @@ void check(const HeatFigure& figure) {
             "one a cell");
     check_centres(figure.x_values, figure.x.scale, "x_values");
     check_centres(figure.y_values, figure.y.scale, "y_values");
+    require(!figure.centre || drawable(figure.colour.scale, *figure.centre), "report.heat",
+            fmt::format("the centre {}", figure.centre.value_or(0)),
+            figure.colour.scale == Scale::log ? "a positive number on a log scale" : "a finite number");
 }
 
 void check(const BoxFigure& figure) {
@@ -70,7 +73,9 @@ void check(const BoxFigure& figure) {
 }
 
 void check(const SphereFigure& figure) {
-    resolved({figure.colour, {}}, 0);
+    for (const SphereFigure::Run& run : figure.runs) {
+        resolved({run.colour, {}}, 0);
+    }
 }
 
 std::string with_note(std::string_view caption, std::string_view note) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -82,6 +84,17 @@ std::array<Colour, heat_colours> make_heat_table() {
     return table;
 }
 
+// The i-th of n from dark to light, none of them too light for white paper or too dark for black.
+Colour shade(Colour colour, std::size_t i, std::size_t n) {
+    constexpr double darkest = 0.36;
+    constexpr double lightest = 0.80;
+    const Triple lab = oklab(colour);
+    const double range = std::min(lightest - darkest, 0.2 * static_cast<double>(n - 1));
+    const double first = std::clamp(lab[0] - range / 2, darkest, lightest - range);
+    const double lightness = first + range * static_cast<double>(i) / static_cast<double>(n - 1);
+    return rounded(srgb_of({lightness, lab[1], lab[2]}));
+}
+
 bool is_dash(std::string_view text) {
     return std::all_of(text.begin(), text.end(),
                        [](char c) { return (c >= '0' && c <= '9') || c == ' ' || c == '.' || c == ','; });
@@ -145,18 +158,28 @@ Colour readable_on(Colour ground, Colour colour) {
 void tell_apart(std::vector<Series>& series) {
     constexpr std::array<std::string_view, 8> more = {"",     "6 2", "2 2",          "8 2 2 2",
                                                       "12 3", "1 4", "12 3 2 3 2 3", "4 6"};
+    std::map<std::string, std::vector<Series*>> by_colour;
     for (auto line = series.begin(); line != series.end(); ++line) {
+        if (line->style.colour.empty()) {
+            continue;
+        }
+        by_colour[line->style.colour].push_back(&*line);
         const auto is_taken = [&](std::string_view dash) {
             return std::any_of(series.begin(), line, [&](const Series& other) {
                 return other.style.colour == line->style.colour && other.style.dash == dash;
             });
         };
-        if (line->style.colour.empty() || !is_taken(line->style.dash)) {
+        if (!is_taken(line->style.dash)) {
             continue;
         }
         const auto free =
             std::find_if(more.begin(), more.end(), [&](std::string_view dash) { return !is_taken(dash); });
         line->style.dash = free == more.end() ? line->style.dash : std::string(*free);
+    }
+    for (const auto& [colour, lines] : by_colour) {
+        for (std::size_t i = 0; lines.size() > 1 && i < lines.size(); ++i) {
+            lines[i]->style.colour = to_hex(shade(parse_colour(colour), i, lines.size()));
+        }
     }
 }
 
@@ -180,6 +203,15 @@ Colour heat_colour(double share) {
     static const auto table = make_heat_table();
     const double clamped = std::clamp(std::isnan(share) ? 0 : share, 0.0, 1.0);
     return table[static_cast<std::size_t>(std::lround(clamped * (heat_colours - 1)))];
+}
+
+Colour side_colour(double share) {
+    const double clamped = std::clamp(std::isnan(share) ? 0.5 : share, 0.0, 1.0);
+    const double away = 2 * clamped - 1;  // -1 .. 1
+    const double hue = (away < 0 ? 255 : 55) * std::numbers::pi / 180;
+    const double lightness = 0.96 - 0.52 * std::abs(away);
+    const double chroma = 0.115 * std::abs(away);
+    return rounded(srgb_of({lightness, chroma * std::cos(hue), chroma * std::sin(hue)}));
 }
 
 }  // namespace flyball::report

@@ -37,4 +37,7 @@ Style resolved(const Style& style, std::size_t index);
 // every common colour blindness. `share` is clamped to 0 .. 1.
 Colour heat_colour(double share);
 
+// The same around a boundary: blue at 0, white-grey at 1/2, orange-brown at 1, equally dark at both ends.
+Colour side_colour(double share);
+
 }  // namespace flyball::report

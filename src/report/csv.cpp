@@ -8,6 +8,7 @@
 #include "core/number.hpp"
 #include "report/checks.hpp"
 #include "report/figure.hpp"
+#include "report/print.hpp"
 
 namespace flyball::report {
 namespace {
@@ -20,18 +21,37 @@ std::string row(std::initializer_list<double> numbers) {
     return out + '\n';
 }
 
+std::string svg_of(const LineFigure& figure, const Sheet& sheet) {
+    return sheet.panels && figure.series.size() > 1 ? to_svg(in_panels(figure), sheet) : to_svg(figure, sheet);
+}
+
 template <class Figure>
-void write_both(const std::filesystem::path& folder, std::string_view name, const Figure& figure) {
+std::string svg_of(const Figure& figure, const Sheet& sheet) {
+    return to_svg(figure, sheet);
+}
+
+// Everything is drawn before anything is written.
+template <class Figure>
+std::vector<std::string> write_all(const std::filesystem::path& folder, std::string_view name, const Figure& figure,
+                                   const Sheet& sheet) {
     if (name.empty() || name.front() == '.' || name.find('/') != std::string_view::npos) {
         throw Error(ErrorKind::usage, "report.write_figure", "the name " + flyball::quoted(name),
                     "a file name without a folder");
     }
-    const std::string svg = to_svg(figure);
-    for (const char* const kind : {".csv", ".svg"}) {
-        remove_abandoned(folder, std::string(name) + kind);
+    const std::string svg = svg_of(figure, sheet);
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const Format format : sheet.formats) {
+        files.emplace_back(fmt::format("{}.{}", name, ending(format)),
+                           format == Format::svg ? svg : printed(svg, format, sheet));
     }
-    write_file_atomically(folder / (std::string(name) + ".csv"), to_csv(figure));
-    write_file_atomically(folder / (std::string(name) + ".svg"), svg);
+    files.emplace_back(fmt::format("{}.csv", name), to_csv(figure));
+    std::vector<std::string> written;
+    for (const auto& [file, content] : files) {
+        remove_abandoned(folder, file);
+        write_file_atomically(folder / file, content);
+        written.push_back(file);
+    }
+    return written;
 }
 
 }  // namespace
@@ -99,35 +119,44 @@ std::string to_csv(const BoxFigure& figure) {
 }
 
 std::string to_csv(const SphereFigure& figure) {
-    std::string out = "t,point,x,y,z\n";
-    for (const SphereFigure::Frame& frame : figure.frames) {
-        const std::string t = format_double(frame.t);
-        for (std::size_t i = 0; i < frame.points.size(); ++i) {
-            const auto& p = frame.points[i];
-            out += fmt::format("{},{},{}", t, i, row({p[0], p[1], p[2]}));
+    const bool several = figure.runs.size() > 1;
+    std::string out = several ? "run,t,point,x,y,z\n" : "t,point,x,y,z\n";
+    for (const SphereFigure::Run& run : figure.runs) {
+        const std::string name = several ? csv_cell(run.name) + "," : "";
+        for (const SphereFigure::Frame& frame : run.frames) {
+            const std::string t = name + format_double(frame.t);
+            for (std::size_t i = 0; i < frame.points.size(); ++i) {
+                const auto& p = frame.points[i];
+                out += fmt::format("{},{},{}", t, i, row({p[0], p[1], p[2]}));
+            }
         }
     }
     return out;
 }
 
-void write_figure(const std::filesystem::path& folder, std::string_view name, const LineFigure& figure) {
-    write_both(folder, name, figure);
+std::vector<std::string> write_figure(const std::filesystem::path& folder, std::string_view name,
+                                      const LineFigure& figure, const Sheet& sheet) {
+    return write_all(folder, name, figure, sheet);
 }
 
-void write_figure(const std::filesystem::path& folder, std::string_view name, const HeatFigure& figure) {
-    write_both(folder, name, figure);
+std::vector<std::string> write_figure(const std::filesystem::path& folder, std::string_view name,
+                                      const HeatFigure& figure, const Sheet& sheet) {
+    return write_all(folder, name, figure, sheet);
 }
 
-void write_figure(const std::filesystem::path& folder, std::string_view name, const BoxFigure& figure) {
-    write_both(folder, name, figure);
+std::vector<std::string> write_figure(const std::filesystem::path& folder, std::string_view name,
+                                      const BoxFigure& figure, const Sheet& sheet) {
+    return write_all(folder, name, figure, sheet);
 }
 
-void write_figure(const std::filesystem::path& folder, std::string_view name, const SphereFigure& figure) {
-    write_both(folder, name, figure);
+std::vector<std::string> write_figure(const std::filesystem::path& folder, std::string_view name,
+                                      const SphereFigure& figure, const Sheet& sheet) {
+    return write_all(folder, name, figure, sheet);
 }
 
-void write_figure(const std::filesystem::path& folder, std::string_view name, const PanelFigure& figure) {
-    write_both(folder, name, figure);
+std::vector<std::string> write_figure(const std::filesystem::path& folder, std::string_view name,
+                                      const PanelFigure& figure, const Sheet& sheet) {
+    return write_all(folder, name, figure, sheet);
 }
 
 }  // namespace flyball::report

@@ -66,9 +66,9 @@ std::size_t points_in(const std::vector<Curve>& curves) {
     return n;
 }
 
-// Columns as narrow as the file's size allows.
+// Columns as narrow as the file's size allows, and at last one that holds all.
 void thin(std::vector<Curve>& curves, double width) {
-    for (double column = 0.5; points_in(curves) > most_points && column < 2 * width; column *= 2) {
+    for (double column = 0.5; points_in(curves) > most_points && column < 4 * width; column *= 2) {
         for (Curve& curve : curves) {
             curve.runs = thinned(curve.runs, column);
             curve.bands = thinned(curve.bands, column);

@@ -13,8 +13,9 @@
 namespace flyball::report {
 namespace {
 
-constexpr double widest = 560;
-constexpr double highest = 400;
+constexpr double shape = 0.6;       // of the plot: height over width
+constexpr double bar_room = 96;     // to the right of it
+constexpr double most_cells = 400;  // along an axis
 constexpr std::size_t most_bytes = 180'000;
 constexpr std::string_view grey = "#9aa0a8";
 
@@ -76,6 +77,26 @@ std::vector<int> pixels(const std::vector<double>& edges, std::size_t block, aut
     return out;
 }
 
+Colour colour_of(const HeatFigure& figure, double share) {
+    return figure.centre ? side_colour(share) : heat_colour(share);
+}
+
+// Around a centre both sides are equally long, so that its place is the middle of the colours.
+Ruler colour_ruler(const HeatFigure& figure, const Extent& extent) {
+    const Ruler found = make_ruler(figure.colour, extent, 0);
+    if (!figure.centre) {
+        return found;
+    }
+    const Scale scale = figure.colour.scale;
+    const double middle = forward(scale, *figure.centre);
+    const double reach =
+        std::max(std::abs(forward(scale, found.hi) - middle), std::abs(forward(scale, found.lo) - middle));
+    Axis axis = figure.colour;
+    axis.min = backward(scale, middle - reach);
+    axis.max = backward(scale, middle + reach);
+    return make_ruler(axis, extent, 0);
+}
+
 // Mean on the colour scale of the values in a block; NaN when there is none.
 double block_share(const HeatFigure& figure, const Ruler& colour, std::size_t row, std::size_t column,
                    std::size_t block) {
@@ -108,7 +129,7 @@ std::string cells(const HeatFigure& figure, const Plot& plot, const Ruler& colou
             std::string next;
             if (j + 1 < x.size()) {
                 const double share = block_share(figure, colour, i * block, j * block, block);
-                next = std::isnan(share) ? std::string(grey) : to_hex(heat_colour(share));
+                next = std::isnan(share) ? std::string(grey) : to_hex(colour_of(figure, share));
             }
             if (next != current) {
                 if (!current.empty()) {
@@ -126,11 +147,16 @@ std::string cells(const HeatFigure& figure, const Plot& plot, const Ruler& colou
     return out + "</g>\n";
 }
 
-void draw_colour_bar(Page& page, const Plot& plot, const Ruler& colour, std::string_view label) {
+std::vector<std::string> bar_label_lines(const Page& page, const HeatFigure& figure) {
+    return wrapped(figure.colour.label, page.width() - 2 * Page::margin, Page::label_size);
+}
+
+// The label stands above the plot, on lines of its own, and ends above the bar.
+void draw_colour_bar(Page& page, const Plot& plot, const Ruler& colour, const HeatFigure& figure) {
     constexpr int steps = 100;
     const double bar_width = 14;
     Plot bar = plot;
-    bar.left = plot.right() + 22;
+    bar.left = plot.right() + 18;
     bar.width = bar_width;
     bar.y = colour;
     page.raw("<g shape-rendering=\"crispEdges\">\n");
@@ -138,22 +164,22 @@ void draw_colour_bar(Page& page, const Plot& plot, const Ruler& colour, std::str
         const double top = std::round(bar.bottom() - bar.height * (i + 1) / steps);
         const double bottom = std::round(bar.bottom() - bar.height * i / steps);
         page.raw(fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", px(bar.left),
-                             px(top), px(bar_width), px(bottom - top), to_hex(heat_colour((i + 0.5) / steps))));
+                             px(top), px(bar_width), px(bottom - top), to_hex(colour_of(figure, (i + 0.5) / steps))));
     }
     page.raw("</g>\n");
     std::string marks;
-    for (const Tick& tick : colour.ticks(std::max(2, static_cast<int>(bar.height / 55)))) {
+    for (const Tick& tick : colour.ticks(std::max(2, static_cast<int>(bar.height / 40)))) {
         const double y = bar.at_y(tick.value);
         marks += fmt::format("M{} {}h{}", px(bar.right()), px(y), tick.label.empty() ? 3 : 5);
-        page.text(bar.right() + 9, y + 4, tick.label, Ink::muted, Anchor::start, Page::tick_size);
+        page.text(bar.right() + 9, y + 4.5, tick.label, Ink::muted, Anchor::start, Page::tick_size);
     }
     page.open_lines(Ink::axis, 1);
     page.raw("<path d=\"" + marks + "\"/>\n</g>\n");
-    const std::string name = fitted(label, Page::width / 2, Page::label_size);
-    const double edge = Page::width - Page::margin;
-    const bool fits = bar.left + text_width(name, Page::label_size) <= edge;
-    page.text(fits ? bar.left : edge, plot.top - 12, name, Ink::strong, fits ? Anchor::start : Anchor::end,
-              Page::label_size);
+    const auto names = bar_label_lines(page, figure);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        page.text(page.width() - Page::margin, page.top() + Page::line * static_cast<double>(i + 1) - 1, names[i],
+                  Ink::strong, Anchor::end, Page::label_size);
+    }
 }
 
 std::string note(const HeatFigure& figure, std::size_t block) {
@@ -173,32 +199,34 @@ std::string note(const HeatFigure& figure, std::size_t block) {
 
 }  // namespace
 
-std::string to_svg(const HeatFigure& figure) {
+std::string to_svg(const HeatFigure& figure, const Sheet& sheet) {
     check(figure);
     Extent extent;
     for (const double value : figure.values) {
         extent.add(figure.colour.scale, value);
     }
-    const Ruler colour = make_ruler(figure.colour, extent, 0);
-    Page page(figure.title, fmt::format("Heat map of {} over {} and {}: {} rows of {} cells, values from {} to {}.",
-                                        figure.colour.label, figure.x.label, figure.y.label, figure.y_values.size(),
-                                        figure.x_values.size(), extent.empty() ? "none" : compact(extent.lo),
-                                        extent.empty() ? "none" : compact(extent.hi)));
+    const Ruler colour = colour_ruler(figure, extent);
+    Page page(
+        sheet, figure.title,
+        fmt::format("Heat map of {} over {} and {}: {} rows of {} cells, values from {} to {}.", figure.colour.label,
+                    figure.x.label, figure.y.label, figure.y_values.size(), figure.x_values.size(),
+                    extent.empty() ? "none" : compact(extent.lo), extent.empty() ? "none" : compact(extent.hi)));
     const bool empty = figure.values.empty();
     Plot plot;
     plot.x = empty ? make_ruler(figure.x, {}, 0) : spanning(edges_of(figure.x_values, figure.x.scale), figure.x);
     plot.y = empty ? make_ruler(figure.y, {}, 0) : spanning(edges_of(figure.y_values, figure.y.scale), figure.y);
     plot.x_ticks = centre_ticks(figure.x_values);
     plot.y_ticks = centre_ticks(figure.y_values);
-    plot.top = std::round(page.top() + 28);
-    plot.height = highest;
+    plot.top = std::round(page.top() + y_label_height(page, figure.y.label) +
+                          Page::line * static_cast<double>(bar_label_lines(page, figure).size()));
+    plot.height = std::round(shape * page.width());
     plot.left = std::round(Page::margin + y_axis_width(plot));
-    plot.width = std::min(widest, Page::width - plot.left - 130);
+    plot.width = std::round(page.width() - plot.left - bar_room);
 
     std::size_t block = 1;
     if (!empty) {
         const auto most = static_cast<double>(std::max(figure.x_values.size(), figure.y_values.size()));
-        block = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(most / highest)));
+        block = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(most / most_cells)));
         std::string drawn = cells(figure, plot, colour, block);
         while (drawn.size() > most_bytes) {
             drawn = cells(figure, plot, colour, ++block);
@@ -210,7 +238,7 @@ std::string to_svg(const HeatFigure& figure) {
     if (empty) {
         say_no_data(page, plot);
     }
-    draw_colour_bar(page, plot, colour, figure.colour.label);
+    draw_colour_bar(page, plot, colour, figure);
     return page.finish(bottom, with_note(figure.caption, note(figure, block)));
 }
 

@@ -9,16 +9,19 @@
 #include "report/figure.hpp"
 #include "report/layout.hpp"
 #include "report/plot.hpp"
+#include "report/ropes.hpp"
 #include "report/utf8.hpp"
 
 namespace flyball::report {
 namespace {
 
-constexpr double plot_height = 340;
-constexpr double label_gap = 15;      // between the baselines of labels
-constexpr double widest_label = 190;  // wider names go into a legend below
-constexpr double longest_leader = 90;
-constexpr double sample_width = 18;  // of a line in the legend
+constexpr double shape = 0.56;  // of the plot: height over the page's width
+constexpr double lowest_plot = 170;
+constexpr double widest_label = 0.28;  // share of the page; wider names go into a legend below
+constexpr double farthest_label = 20;  // from the end of its line; farther ones would fan out
+constexpr double sample_width = 26;    // of a line in the legend
+constexpr double room_of_a_marker = 14;
+constexpr double stroke = 2;
 
 void draw_bands(Page& page, const Curve& curve) {
     std::string path;
@@ -44,35 +47,69 @@ std::string dash_attribute(const std::string& dash) {
     return dash.empty() ? std::string() : fmt::format(" stroke-dasharray=\"{}\"", dash);
 }
 
+std::size_t points_of(const Curve& curve) {
+    std::size_t points = 0;
+    for (const Stretch& run : curve.runs) {
+        points += run.size();
+    }
+    return points;
+}
+
+// Points that are few are marked: the line between them was not measured. The ends of a straight line need no marks.
+bool is_marked(const Curve& curve, const Plot& plot) {
+    const std::size_t points = points_of(curve);
+    return points > 2 && static_cast<double>(points) * room_of_a_marker <= plot.width;
+}
+
+std::string path_of(const Stretch& points) {
+    std::string path = "M";
+    for (const Point& point : points) {
+        path += px(point.x) + ' ' + px(point.y) + ' ';
+    }
+    path.pop_back();
+    return path;
+}
+
 // Points alone between gaps are dots.
-void draw_line(Page& page, const Curve& curve) {
+void draw_line(Page& page, const Curve& curve, bool marked) {
     std::string lines;
     std::string dots;
     for (const Stretch& run : curve.runs) {
-        if (run.size() == 1) {
-            dots += fmt::format("M{} {}h0", px(run[0].x), px(run[0].y));
-            continue;
+        lines += run.size() > 1 ? path_of(run) : std::string();
+        for (std::size_t i = 0; (marked || run.size() == 1) && i < run.size(); ++i) {
+            dots += fmt::format("M{} {}h0", px(run[i].x), px(run[i].y));
         }
-        lines += 'M';
-        for (const Point& point : run) {
-            lines += px(point.x) + ' ' + px(point.y) + ' ';
-        }
-        lines.pop_back();
     }
     page.raw(fmt::format("<g stroke=\"{}\" fill=\"none\" stroke-linejoin=\"round\"><title>{}</title>\n",
                          curve.style.colour, escape(curve.series->name)));
     if (!lines.empty()) {
-        page.raw(fmt::format("<path d=\"{}\" stroke-width=\"1.8\"{}/>\n", lines, dash_attribute(curve.style.dash)));
+        page.raw(fmt::format("<path d=\"{}\" stroke-width=\"{}\"{}/>\n", lines, px(stroke),
+                             dash_attribute(curve.style.dash)));
     }
     if (!dots.empty()) {
-        page.raw(fmt::format("<path d=\"{}\" stroke-width=\"4.5\" stroke-linecap=\"round\"/>\n", dots));
+        page.raw(fmt::format("<path d=\"{}\" stroke-width=\"5.5\" stroke-linecap=\"round\"/>\n", dots));
     }
     page.raw("</g>\n");
 }
 
-void draw_sample(Page& page, const Style& style, double x, double y) {
-    page.raw(fmt::format("<path d=\"M{} {}h{}\" stroke=\"{}\" stroke-width=\"1.8\"{}/>\n", px(x), px(y),
-                         px(sample_width), style.colour, dash_attribute(style.dash)));
+void draw_strands(Page& page, const std::vector<Curve>& curves, const Plot& plot) {
+    for (const Strand& strand : strands(curves, plot)) {
+        const double period = strand_dash + strand.gap;
+        page.raw(
+            fmt::format("<path d=\"{}\" class=\"strand\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" "
+                        "stroke-dasharray=\"{} {}\" stroke-dashoffset=\"{}\"/>\n",
+                        path_of(strand.points), curves[strand.curve].style.colour, px(stroke + 0.2), px(strand_dash),
+                        px(strand.gap), px(period - strand.before)));
+    }
+}
+
+void draw_sample(Page& page, const Curve& curve, bool marked, double x, double y) {
+    page.raw(fmt::format("<path d=\"M{} {}h{}\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", px(x), px(y),
+                         px(sample_width), curve.style.colour, px(stroke), dash_attribute(curve.style.dash)));
+    if (marked) {
+        page.raw(fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"2.75\" fill=\"{}\"/>\n", px(x + sample_width / 2), px(y),
+                             curve.style.colour));
+    }
 }
 
 // Where lines end together, their labels stand in the order of the lines before that.
@@ -99,48 +136,57 @@ std::vector<const Curve*> by_height(const std::vector<Curve>& curves) {
     return order;
 }
 
-void draw_labels(Page& page, const Plot& plot, const std::vector<Curve>& curves) {
-    const auto order = by_height(curves);
+// Labels to the right of the plot, each at the end of its line as far as others let it.
+struct Labels {
+    std::vector<const Curve*> order;
+    std::vector<double> placed;
+};
+Labels place_labels(const Plot& plot, const std::vector<Curve>& curves) {
+    Labels labels{by_height(curves), {}};
     std::vector<double> wanted;
-    wanted.reserve(order.size());
-    for (const Curve* curve : order) {
+    for (const Curve* curve : labels.order) {
         // Never above the one before it: the order is that of the lines.
         wanted.push_back(wanted.empty() ? curve->end.y : std::max(wanted.back(), curve->end.y));
     }
-    const auto placed = pushed_apart(wanted, label_gap, plot.top - 4, plot.bottom() + 4);
-    // Where a leader cannot tell which line is meant, a piece of the line stands before the name.
-    bool samples = false;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        samples = samples || !order[i]->style.dash.empty() || order[i]->leaves ||
-                  std::abs(placed[i] - order[i]->end.y) > longest_leader;
-    }
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const Curve& curve = *order[i];
-        const double x = plot.right() + 16;
-        const bool ends_early = curve.end.x < plot.right() - 3;
-        const double moved = std::abs(placed[i] - curve.end.y);
-        if (ends_early && !curve.leaves) {
-            page.raw(fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"2.6\" fill=\"{}\"/>\n", px(curve.end.x),
-                                 px(curve.end.y), curve.style.colour));
+    labels.placed = pushed_apart(wanted, Page::line, plot.top - 4, plot.bottom() + 4);
+    return labels;
+}
+
+// Every label stands beside the end of its line, at the right edge: nobody has to follow a leader.
+bool stand_at_the_ends(const Plot& plot, const Labels& labels) {
+    for (std::size_t i = 0; i < labels.order.size(); ++i) {
+        const Curve& curve = *labels.order[i];
+        if (curve.leaves || curve.end.x < plot.right() - 3 ||
+            std::abs(labels.placed[i] - curve.end.y) > farthest_label) {
+            return false;
         }
-        const bool leads = !curve.leaves && moved <= longest_leader && (ends_early || moved > 1);
-        if (leads) {
+    }
+    return true;
+}
+
+void draw_labels(Page& page, const Plot& plot, const Labels& labels) {
+    const bool samples = std::any_of(labels.order.begin(), labels.order.end(),
+                                     [](const Curve* curve) { return !curve->style.dash.empty(); });
+    for (std::size_t i = 0; i < labels.order.size(); ++i) {
+        const Curve& curve = *labels.order[i];
+        const double x = plot.right() + 16;
+        const double y = labels.placed[i];
+        if (std::abs(y - curve.end.y) > 1) {
             page.raw(
-                fmt::format("<path d=\"M{} {}H{}L{} {}h3\" fill=\"none\" stroke=\"{}\" stroke-width=\"0.8\" "
-                            "stroke-opacity=\"0.6\"{}/>\n",
-                            px(curve.end.x + (ends_early ? 4 : 2)), px(curve.end.y), px(plot.right() + 2), px(x - 5),
-                            px(placed[i]), curve.style.colour, ends_early ? " stroke-dasharray=\"1 3\"" : ""));
+                fmt::format("<path d=\"M{} {}L{} {}h3\" fill=\"none\" stroke=\"{}\" stroke-width=\"0.8\" "
+                            "stroke-opacity=\"0.6\"/>\n",
+                            px(plot.right() + 2), px(curve.end.y), px(x - 5), px(y), curve.style.colour));
         }
         if (samples) {
-            draw_sample(page, curve.style, x, placed[i]);
+            draw_sample(page, curve, false, x, y);
         }
-        page.text(x + (samples ? sample_width + 5 : 0), placed[i] + 4, clean(curve.series->name), curve.style.colour,
+        page.text(x + (samples ? sample_width + 5 : 0), y + 4.5, clean(curve.series->name), curve.style.colour,
                   Anchor::start, Page::label_size);
     }
 }
 
 // Below the plot, column by column. Returns where it ends.
-double draw_legend(Page& page, const std::vector<Curve>& curves, double top) {
+double draw_legend(Page& page, const Plot& plot, const std::vector<Curve>& curves, double top) {
     std::vector<const Curve*> shown;
     double widest = 0;
     for (const Curve& curve : curves) {
@@ -149,19 +195,30 @@ double draw_legend(Page& page, const std::vector<Curve>& curves, double top) {
             widest = std::max(widest, text_width(curve.series->name, Page::label_size));
         }
     }
-    const double available = Page::width - 2 * Page::margin;
-    const double column = std::min(widest, available - 40) + sample_width + 24;
-    const std::size_t columns = std::max<std::size_t>(1, static_cast<std::size_t>(available / column));
+    const double available = page.width() - 2 * Page::margin;
+    const double room = available - sample_width - 6;
+    const double column = std::min(widest, room) + sample_width + 18;
+    const std::size_t columns = std::max<std::size_t>(1, static_cast<std::size_t>((available + 12) / column));
     const std::size_t rows = (shown.size() + columns - 1) / columns;
+    double y = top + 14;
+    std::vector<std::size_t> lines_of(rows, 1);  // a name may take several lines, and its row with it
     for (std::size_t i = 0; i < shown.size(); ++i) {
-        const std::size_t in_column = i / rows;
-        const double x = Page::margin + static_cast<double>(in_column) * (available / static_cast<double>(columns));
-        const double y = top + 14 + static_cast<double>(i % rows) * 17;
-        draw_sample(page, shown[i]->style, x, y);
-        page.text(x + sample_width + 6, y + 4, fitted(shown[i]->series->name, available - 40, Page::label_size),
-                  shown[i]->style.colour, Anchor::start, Page::label_size);
+        lines_of[i % rows] =
+            std::max(lines_of[i % rows], wrapped(shown[i]->series->name, room, Page::label_size).size());
     }
-    return top + 12 + static_cast<double>(rows) * 17;
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t i = row; i < shown.size(); i += rows) {
+            const double x = Page::margin + static_cast<double>(i / rows) * (available / static_cast<double>(columns));
+            draw_sample(page, *shown[i], is_marked(*shown[i], plot), x, y);
+            const auto names = wrapped(shown[i]->series->name, room, Page::label_size);
+            for (std::size_t k = 0; k < names.size(); ++k) {
+                page.text(x + sample_width + 6, y + 4.5 + Page::line * static_cast<double>(k), names[k],
+                          shown[i]->style.colour, Anchor::start, Page::label_size);
+            }
+        }
+        y += Page::line * static_cast<double>(lines_of[row]) + 2;
+    }
+    return y - 2;
 }
 
 std::string description(const LineFigure& figure) {
@@ -181,16 +238,17 @@ std::string description(const LineFigure& figure) {
 
 }  // namespace
 
-std::string to_svg(const LineFigure& figure) {
+std::string to_svg(const LineFigure& figure, const Sheet& sheet) {
     check(figure);
-    Page page(figure.title, description(figure));
+    Page page(sheet, figure.title, description(figure));
     Plot plot;
     std::tie(plot.x, plot.y) = rulers(figure);
-    plot.top = page.top() + y_label_height(figure.y.label);
-    plot.height = plot_height;
+    plot.top = page.top() + y_label_height(page, figure.y.label);
+    plot.height = std::max(lowest_plot, std::round(shape * page.width()));
     plot.left = Page::margin + y_axis_width(plot);
+    const double room = page.width() - Page::margin - plot.left;
 
-    std::vector<const Series*> shown;
+    bool any_shown = false;
     std::vector<std::string> missing;
     double label_width = 0;
     for (const Series& series : figure.series) {
@@ -198,19 +256,22 @@ std::string to_svg(const LineFigure& figure) {
         for (std::size_t i = 0; i < series.x.size() && !any; ++i) {
             any = has_point(figure, series, i);
         }
+        any_shown = any_shown || any;
         if (any) {
-            shown.push_back(&series);
             label_width = std::max(label_width, text_width(series.name, Page::label_size));
         } else {
             missing.push_back(series.name);
         }
     }
+    plot.width = std::max(0.3 * room, room - label_width - 20 - sample_width);
+    auto curves = make_curves(figure, plot);
+    const Labels labels = place_labels(plot, curves);
     const bool direct =
-        static_cast<double>(shown.size()) * label_gap <= plot.height + label_gap && label_width <= widest_label;
-    const double labels = direct ? label_width + 20 + sample_width : 12;
-    plot.width = Page::width - Page::margin - plot.left - (shown.empty() ? 12 : labels);
-
-    const auto curves = make_curves(figure, plot);
+        any_shown && figure.names && label_width <= widest_label * page.width() && stand_at_the_ends(plot, labels);
+    if (!direct) {
+        plot.width = room - 8;
+        curves = make_curves(figure, plot);
+    }
 
     draw_y_axis(page, plot, figure.y.label);
     double bottom = draw_x_axis(page, plot, figure.x.label);
@@ -220,16 +281,17 @@ std::string to_svg(const LineFigure& figure) {
     }
     for (const Curve& curve : curves) {
         if (!curve.empty()) {
-            draw_line(page, curve);
+            draw_line(page, curve, is_marked(curve, plot));
         }
     }
+    draw_strands(page, curves, plot);
     close_clip(page);
-    if (shown.empty()) {
+    if (!any_shown) {
         say_no_data(page, plot);
     } else if (direct) {
-        draw_labels(page, plot, curves);
-    } else {
-        bottom = draw_legend(page, curves, bottom);
+        draw_labels(page, plot, labels);
+    } else if (figure.names) {
+        bottom = draw_legend(page, plot, curves, bottom);
     }
     return page.finish(bottom, with_note(figure.caption, not_shown(missing)));
 }

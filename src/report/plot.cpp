@@ -32,12 +32,12 @@ bool stand_apart(const std::vector<Tick>& ticks, auto at, auto size) {
 std::vector<Tick> y_ticks(const Plot& plot) {
     const auto apart = [&](const std::vector<Tick>& ticks) {
         return stand_apart(
-            ticks, [&](double v) { return plot.height * plot.y.at(v); }, [](const auto&) { return 14.0; });
+            ticks, [&](double v) { return plot.height * plot.y.at(v); }, [](const auto&) { return 16.0; });
     };
     if (!plot.y_ticks.empty() && apart(plot.y_ticks)) {
         return plot.y_ticks;
     }
-    return plot.y.ticks(std::max(2, static_cast<int>(plot.height / (plot.y.scale == Scale::log ? 45 : 60))));
+    return plot.y.ticks(std::max(2, static_cast<int>(plot.height / (plot.y.scale == Scale::log ? 25 : 55))));
 }
 
 std::vector<Tick> x_ticks(const Plot& plot) {
@@ -49,13 +49,18 @@ std::vector<Tick> x_ticks(const Plot& plot) {
     if (!plot.x_ticks.empty() && apart(plot.x_ticks)) {
         return plot.x_ticks;
     }
-    for (int wanted = std::max(2, static_cast<int>(plot.width / 90)); wanted > 1; --wanted) {
+    const double each = plot.x.scale == Scale::log ? 30 : 75;
+    for (int wanted = std::max(2, static_cast<int>(plot.width / each)); wanted > 1; --wanted) {
         auto ticks = plot.x.ticks(wanted);
         if (apart(ticks)) {
             return ticks;
         }
     }
     return plot.x.ticks(1);
+}
+
+std::vector<std::string> y_label_lines(const Page& page, std::string_view label) {
+    return wrapped(label, page.width() - 2 * Page::margin, Page::label_size);
 }
 
 }  // namespace
@@ -68,8 +73,8 @@ double y_axis_width(const Plot& plot) {
     return std::max(widest + 10, 24.0);
 }
 
-double y_label_height(std::string_view label) {
-    return label.empty() ? 10 : 28;
+double y_label_height(const Page& page, std::string_view label) {
+    return 12 + Page::line * static_cast<double>(y_label_lines(page, label).size());
 }
 
 double draw_x_axis(Page& page, const Plot& plot, std::string_view label, bool grid) {
@@ -82,7 +87,7 @@ double draw_x_axis(Page& page, const Plot& plot, std::string_view label, bool gr
             fmt::format("M{} {}v{}", px(x), px(plot.bottom()), px(tick.label.empty() ? minor_length : tick_length));
         if (!tick.label.empty()) {
             lines += fmt::format("M{} {}V{}", px(x), px(plot.top), px(plot.bottom()));
-            page.text(x, plot.bottom() + 18, tick.label, Ink::muted, Anchor::middle, Page::tick_size);
+            page.text(x, plot.bottom() + 19, tick.label, Ink::muted, Anchor::middle, Page::tick_size);
         }
     }
     if (grid && !lines.empty()) {
@@ -94,9 +99,11 @@ double draw_x_axis(Page& page, const Plot& plot, std::string_view label, bool gr
     if (label.empty()) {
         return plot.bottom() + 24;
     }
-    page.text(plot.left + plot.width / 2, plot.bottom() + 37, fitted(label, plot.width, Page::label_size), Ink::strong,
-              Anchor::middle, Page::label_size);
-    return plot.bottom() + 43;
+    const double middle = plot.left + plot.width / 2;
+    const double room = 2 * (std::min(middle, page.width() - middle) - 4);
+    page.text(middle, plot.bottom() + 39, fitted(label, room, Page::label_size), Ink::strong, Anchor::middle,
+              Page::label_size);
+    return plot.bottom() + 46;
 }
 
 void draw_y_axis(Page& page, const Plot& plot, std::string_view label, bool grid) {
@@ -111,7 +118,7 @@ void draw_y_axis(Page& page, const Plot& plot, std::string_view label, bool grid
         }
         if (!tick.label.empty()) {
             lines += fmt::format("M{} {}H{}", px(plot.left), px(y), px(plot.right()));
-            page.text(plot.left - 8, y + 4, tick.label, Ink::muted, Anchor::end, Page::tick_size);
+            page.text(plot.left - 8, y + 4.5, tick.label, Ink::muted, Anchor::end, Page::tick_size);
         }
     }
     if (grid && !lines.empty()) {
@@ -120,8 +127,9 @@ void draw_y_axis(Page& page, const Plot& plot, std::string_view label, bool grid
     }
     page.open_lines(Ink::axis, 1);
     page.raw("<path d=\"" + marks + "\"/>\n</g>\n");
-    if (!label.empty()) {
-        page.text(Page::margin, plot.top - 12, fitted(label, Page::width - 2 * Page::margin, Page::label_size),
+    const auto names = y_label_lines(page, label);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        page.text(Page::margin, plot.top - 12 - Page::line * static_cast<double>(names.size() - 1 - i), names[i],
                   Ink::strong, Anchor::start, Page::label_size);
     }
 }

@@ -28,8 +28,8 @@ double y_axis_width(const Plot& plot);
 double draw_x_axis(Page& page, const Plot& plot, std::string_view label, bool grid = true);
 void draw_y_axis(Page& page, const Plot& plot, std::string_view label, bool grid = true);
 
-// Room above the plot for the label of its y axis.
-double y_label_height(std::string_view label);
+// Room above the plot for the label of its y axis, which takes more than one line where it is long.
+double y_label_height(const Page& page, std::string_view label);
 
 // What is drawn between these does not leave the plot.
 void open_clip(Page& page, const Plot& plot);

@@ -50,6 +50,10 @@ std::string log_label(int mantissa, int exponent, bool plain) {
     return std::to_string(mantissa) + "×10" + superscript(exponent);
 }
 
+bool is_round(int mantissa) {
+    return mantissa == 1 || mantissa == 2 || mantissa == 5;
+}
+
 std::vector<Tick> linear_ticks(double lo, double hi, int wanted) {
     const double rough = (hi - lo) / std::max(wanted, 1);
     int exponent = decade_of(rough);
@@ -85,7 +89,7 @@ std::vector<Tick> linear_ticks(double lo, double hi, int wanted) {
 
 // The powers of ten in the range are first..last; all of them, or every stride-th.
 std::vector<Tick> decade_ticks(int first, int last, int wanted) {
-    constexpr std::array<int, 9> strides = {1, 2, 5, 10, 20, 50, 100, 200, 500};
+    constexpr std::array<int, 10> strides = {1, 2, 3, 5, 10, 20, 50, 100, 200, 500};
     const auto fits = [&](int stride) { return (last - first) / stride + 1 <= std::max(wanted, 2); };
     const auto* const found = std::find_if(strides.begin(), strides.end(), fits);
     const int stride = found == strides.end() ? strides.back() : *found;
@@ -93,33 +97,41 @@ std::vector<Tick> decade_ticks(int first, int last, int wanted) {
     for (int k = first; k <= last; ++k) {
         if (k % stride == 0) {
             out.push_back({power_of_ten(k), log_label(1, k, false)});
-        } else if (last - first <= 60) {
+        } else if (stride <= 3) {
             out.push_back({power_of_ten(k), {}});
         }
     }
     return out;
 }
 
+// Of the numbers m*10^k in a range, all those of 1-2-5 have a name where there is room, and otherwise the powers.
 std::vector<Tick> log_ticks(double lo, double hi, int wanted) {
     const double slack = 1e-9;
     const int first = static_cast<int>(std::ceil(std::log10(lo) - slack));
     const int last = static_cast<int>(std::floor(std::log10(hi) + slack));
-    const bool inside_decades = last - first + 1 >= 3;
     if (last - first + 1 > std::max(wanted, 2)) {
         return decade_ticks(first, last, wanted);
     }
-    std::vector<Tick> out;
-    int labelled = 0;
-    const bool plain = first >= -3 && last <= 4;
+    std::vector<std::pair<int, int>> inside;  // mantissa and exponent
+    int round_ones = 0;
     for (int k = first - 1; k <= last; ++k) {
         for (int mantissa = 1; mantissa <= 9; ++mantissa) {
             const double value = scaled(mantissa, k);
-            if (value < lo * (1 - slack) || value > hi * (1 + slack)) {
-                continue;
+            if (value >= lo * (1 - slack) && value <= hi * (1 + slack)) {
+                inside.emplace_back(mantissa, k);
+                round_ones += is_round(mantissa) ? 1 : 0;
             }
-            const bool named = mantissa == 1 || (!inside_decades && (mantissa == 2 || mantissa == 5));
-            labelled += named ? 1 : 0;
-            out.push_back({value, named ? log_label(mantissa, k, plain && !inside_decades) : std::string()});
+        }
+    }
+    const bool between = round_ones <= wanted || last - first + 1 < 3;
+    const bool plain = first >= -3 && last <= 4;
+    std::vector<Tick> out;
+    int labelled = 0;
+    for (const auto& [mantissa, k] : inside) {
+        const bool named = mantissa == 1 || (between && is_round(mantissa));
+        labelled += named ? 1 : 0;
+        if (named || between || is_round(mantissa)) {
+            out.push_back({scaled(mantissa, k), named ? log_label(mantissa, k, plain && between) : std::string()});
         }
     }
     return labelled >= 3 ? out : linear_ticks(lo, hi, wanted);

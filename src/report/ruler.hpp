@@ -35,8 +35,9 @@ struct Ruler {
     double at(double value) const noexcept;
     bool contains(double value) const noexcept { return value >= lo && value <= hi; }
 
-    // Increasing, about `wanted` of them with labels. Linear: steps of 1, 2 or 5. Log: powers of ten, every k-th when
-    // there are many, with minor ticks; 1-2-5 or linear steps when less than a decade is shown. Labels use "−", "×" and
+    // Increasing, about `wanted` of them with labels, never less than a third of all. Linear: steps of 1, 2 or 5. Log:
+    // 1-2-5, or powers of ten where those are too many, or every k-th of them; linear steps when less than a decade is
+    // shown. Labels use "−", "×" and
     // superscripts: "2×10⁻⁵".
     std::vector<Tick> ticks(int wanted) const;
 };

@@ -21,9 +21,10 @@ constexpr std::array<Theme, 5> theme = {{{"ink", "#1f2328", "#e6e9ee"},
                                          {"axis", "#8b949e", "#6b7482"},
                                          {"grid", "#e7e9ed", "#2b313a"},
                                          {"paper", "#ffffff", "#14171c"}}};
-constexpr double title_size = 15;
-constexpr double title_line = 20;
-constexpr double caption_line = 15;
+constexpr double title_size = 16;
+constexpr double title_line = 21;
+constexpr double caption_line = 17;
+constexpr double px_per_mm = 96 / 25.4;
 constexpr std::string_view fonts = "'Helvetica Neue',Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif";
 
 const Theme& of(Ink ink) {
@@ -201,10 +202,18 @@ std::string fitted(std::string_view text, double width, double size) {
     return out + "…";
 }
 
-Page::Page(std::string_view title, std::string_view description)
-    : title_(clean(title)),
+double Page::width_on(const Sheet& sheet) {
+    const double pixels = sheet.width_mm ? *sheet.width_mm * px_per_mm : sheet.width_px.value_or(Sheet::usual_width);
+    // Without a width, larger letters make a larger figure.
+    return sheet.width_mm || sheet.width_px ? pixels * Sheet::usual_font / sheet.font_px : pixels;
+}
+
+Page::Page(const Sheet& sheet, std::string_view title, std::string_view description)
+    : sheet_(sheet),
+      width_(width_on(sheet)),
+      title_(clean(title)),
       description_(clean(description)),
-      title_lines_(wrapped(title_, width - 2 * margin, title_size * 1.06)),
+      title_lines_(sheet.titles ? wrapped(title_, width_ - 2 * margin, title_size * 1.06) : std::vector<std::string>()),
       top_(margin + title_line * static_cast<double>(title_lines_.size())) {}
 
 void Page::open_lines(Ink ink, double stroke_width) {
@@ -233,27 +242,35 @@ void Page::text(double x, double y, std::string_view text, std::string_view colo
         px(y), hex.substr(1), light, name(anchor), px(size), markup(text, size));
 }
 
+std::string Page::opening(const Sheet& sheet, double height, std::string_view title, std::string_view description,
+                          std::string_view style) {
+    const double width = width_on(sheet);
+    const double scale = sheet.font_px / Sheet::usual_font / (sheet.width_mm ? px_per_mm : 1);
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flyball\" role=\"img\" width=\"{0}{2}\" "
+        "height=\"{1}{2}\" viewBox=\"0 0 {3} {4}\" font-family=\"{5}\">\n<title>{6}</title>\n<desc>{7}</desc>\n{8}"
+        "<rect {9} width=\"{3}\" height=\"{4}\"/>\n",
+        px(width * scale), px(height * scale), sheet.width_mm ? "mm" : "", px(width), px(height), fonts, escape(title),
+        escape(description), style, fill(Ink::paper));
+}
+
 std::string Page::finish(double bottom, std::string_view caption) const {
-    const auto lines = wrapped(caption, width - 2 * margin, tick_size);
-    Page frame({}, {});
+    const auto lines = sheet_.titles ? wrapped(caption, width_ - 2 * margin, tick_size) : std::vector<std::string>();
+    Page frame(sheet_, {}, {});
     for (std::size_t i = 0; i < title_lines_.size(); ++i) {
         frame.body_ += fmt::format("<text x=\"{}\" y=\"{}\" {} font-size=\"{}\" font-weight=\"600\">{}</text>\n",
-                                   px(margin), px(margin + 12 + title_line * static_cast<double>(i)), fill(Ink::strong),
+                                   px(margin), px(margin + 13 + title_line * static_cast<double>(i)), fill(Ink::strong),
                                    px(title_size), markup(title_lines_[i], title_size));
     }
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        frame.text(margin, bottom + 16 + caption_line * static_cast<double>(i), lines[i], Ink::muted, Anchor::start,
+        frame.text(margin, bottom + 18 + caption_line * static_cast<double>(i), lines[i], Ink::muted, Anchor::start,
                    tick_size);
     }
     const double height =
         std::ceil(bottom + (lines.empty() ? 0 : 8 + caption_line * static_cast<double>(lines.size())) + 12);
-    return fmt::format(
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flyball\" role=\"img\" width=\"{0}\" "
-               "height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"{2}\">\n<title>{3}</title>\n<desc>{4}</desc>\n",
-               px(width), px(height), fonts, escape(title_), escape(description_)) +
-           style_sheet(text_colours_) +
-           fmt::format("<rect {} width=\"{}\" height=\"{}\"/>\n", fill(Ink::paper), px(width), px(height)) + body_ +
-           frame.body_ + "</svg>\n";
+    // What is not drawn is still said.
+    const std::string about = sheet_.titles || caption.empty() ? description_ : description_ + " " + clean(caption);
+    return opening(sheet_, height, title_, about, style_sheet(text_colours_)) + body_ + frame.body_ + "</svg>\n";
 }
 
 }  // namespace flyball::report

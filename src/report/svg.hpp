@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/figure.hpp"
+
 namespace flyball::report {
 
 // A coordinate: at most two decimals, no "-0".
@@ -28,16 +30,20 @@ std::string fitted(std::string_view text, double width, double size);
 enum class Ink { strong, muted, axis, grid, paper };
 enum class Anchor { start, middle, end };
 
+// Everything is drawn in units in which letters of labels are 14 high; the sheet's font says how large a unit is, and
+// its width how many of them there are.
 class Page {
   public:
-    static constexpr double width = 760;
-    static constexpr double margin = 16;
-    static constexpr double tick_size = 11;
-    static constexpr double label_size = 12;
+    static constexpr double margin = 14;
+    static constexpr double tick_size = 13;
+    static constexpr double label_size = Sheet::usual_font;
+    static constexpr double line = 17;  // from one line of labels to the next
 
     // `description` is for screen readers; the title is drawn too.
-    Page(std::string_view title, std::string_view description);
+    Page(const Sheet& sheet, std::string_view title, std::string_view description);
 
+    static double width_on(const Sheet& sheet);  // in units
+    double width() const noexcept { return width_; }
     double top() const noexcept { return top_; }  // where the title ends
 
     void raw(std::string_view svg) { body_ += svg; }
@@ -53,8 +59,13 @@ class Page {
 
     // The document; the caption stands below `bottom`, which grows by it.
     std::string finish(double bottom, std::string_view caption) const;
+    // <svg ..> of a page of this height, with title, description and paper.
+    static std::string opening(const Sheet& sheet, double height, std::string_view title, std::string_view description,
+                               std::string_view style);
 
   private:
+    Sheet sheet_;
+    double width_;
     std::string title_, description_;
     std::vector<std::string> title_lines_;
     std::vector<std::string> text_colours_;

@@ -112,6 +112,21 @@ char superscript_value(std::string_view character) noexcept {
     return '\0';
 }
 
+std::string with_greek(std::string_view text) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> letters = {
+        {{"alpha", "α"}, {"beta", "β"}, {"gamma", "γ"}, {"theta", "θ"}, {"tau", "τ"}, {"eps", "ε"}}};
+    std::string out(text);
+    for (const auto& [word, letter] : letters) {
+        const std::string wanted = std::string(word) + " = ";
+        for (std::size_t at = out.find(wanted); at != std::string::npos; at = out.find(wanted, at + 1)) {
+            if (at == 0 || out[at - 1] == ' ' || out[at - 1] == '(') {
+                out.replace(at, word.size(), letter);
+            }
+        }
+    }
+    return out;
+}
+
 std::string superscript(int number) {
     std::string out;
     for (const char digit : std::to_string(number)) {

@@ -24,6 +24,9 @@ std::string shortened(std::string_view text, std::size_t longest, bool ascii = f
 // The same in ASCII: "10⁻³" is "1e-3", "2×10⁵" is "2e5", "−" is "-"; Greek letters are spelled; the rest is '?'.
 std::string to_ascii(std::string_view text);
 
+// "β = 5" for "beta = 5": the words of our own captions, before an equals sign, as the letters they stand for.
+std::string with_greek(std::string_view text);
+
 // "⁻³" for -3.
 std::string superscript(int number);
 

@@ -84,7 +84,7 @@ TEST(Resolved, ChoosesAColourOnlyWhenThereIsNone) {
     EXPECT_NE(resolved({}, 0).dash, resolved({}, 10).dash);
 }
 
-TEST(TellApart, GivesLinesOfOneLookDifferentDashesAndLeavesTheRest) {
+TEST(TellApart, GivesLinesOfOneColourShadesAndOfOneLookDifferentDashes) {
     std::vector<Series> series(7);
     const std::vector<Style> given = {{"#4269d0", ""}, {"#4269d0", "6 2"}, {"#efb118", ""}, {"#4269d0", ""},
                                       {"#4269d0", ""}, {"", ""},           {"", ""}};
@@ -92,19 +92,30 @@ TEST(TellApart, GivesLinesOfOneLookDifferentDashesAndLeavesTheRest) {
         series[i].style = given[i];
     }
     tell_apart(series);
-    for (const std::size_t i : {0U, 1U, 2U, 5U, 6U}) {
+    for (const std::size_t i : {2U, 5U, 6U}) {  // alone with their colour
         EXPECT_EQ(series[i].style.colour, given[i].colour) << i;
         EXPECT_EQ(series[i].style.dash, given[i].dash) << i;
     }
+    EXPECT_EQ(series[0].style.dash, "");
+    EXPECT_EQ(series[1].style.dash, "6 2");
     EXPECT_EQ(series[3].style.dash, "2 2");
     EXPECT_EQ(series[4].style.dash, "8 2 2 2");
-    EXPECT_EQ(series[3].style.colour, "#4269d0");
+    // From dark to light, the hue that of the colour (b over a in OKLab).
+    double before = 0.3;
+    for (const std::size_t i : {0U, 1U, 3U, 4U}) {
+        const auto lab = oklab(parse_colour(series[i].style.colour));
+        EXPECT_GT(lab[0], before + 0.05) << i;
+        EXPECT_LT(lab[2], -0.05) << i;
+        before = lab[0];
+    }
+    EXPECT_LT(before, 0.85) << "it can be seen on white";
     std::vector<Series> many(20);
     for (Series& line : many) {
         line.style = {"#efb118", ""};
     }
     tell_apart(many);  // more than there are dashes: no line is lost
     EXPECT_NE(many[7].style.dash, many[6].style.dash);
+    EXPECT_NE(many[18].style.colour, many[19].style.colour);
 }
 
 TEST(Resolved, RefusesWhatIsNoColourOrDash) {

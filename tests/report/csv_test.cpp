@@ -79,8 +79,10 @@ TEST(Csv, OfTheOtherFigures) {
     box.groups = {{"g", {1}, {}, {}, {{"upper, as printed", 2}}}};
     EXPECT_EQ(to_csv(box), "group,kind,value\ng,value,1\ng,\"upper, as printed\",2\n");
     SphereFigure sphere;
-    sphere.frames = {{0.5, {{1, 0, 0}, {0, 0, 1}}}};
+    sphere.runs = {{"one", "", {{0.5, {{1, 0, 0}, {0, 0, 1}}}}}};
     EXPECT_EQ(to_csv(sphere), "t,point,x,y,z\n0.5,0,1,0,0\n0.5,1,0,0,1\n");
+    sphere.runs.push_back({"a, b", "", {{2, {{0, 1, 0}}}}});
+    EXPECT_EQ(to_csv(sphere), "run,t,point,x,y,z\none,0.5,0,1,0,0\none,0.5,1,0,0,1\n\"a, b\",2,0,0,1,0\n");
 }
 
 TEST(WriteFigure, WritesTheSvgAndTheCsv) {

@@ -1,7 +1,10 @@
 // Heat maps, box plots and spheres.
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include "core/support.hpp"
+#include "report/colour.hpp"
 #include "report/support.hpp"
 
 namespace flyball::report {
@@ -42,6 +45,13 @@ double painted_area(const std::string& svg) {
     return area;
 }
 
+// Of the plot, from its two axes.
+double plot_area(const std::string& svg) {
+    const auto at = [&](const char* pattern) { return numbers(matches(svg, pattern)).at(0); };
+    return (at("M[0-9.]+ [0-9.]+H([0-9.]+)M") - at("M([0-9.]+) [0-9.]+H[0-9.]+M")) *
+           (at("M[0-9.]+ [0-9.]+V([0-9.]+)M") - at("M[0-9.]+ ([0-9.]+)V[0-9.]+M"));
+}
+
 TEST(HeatSvg, CoversThePlotExactlyOnce) {
     for (const std::size_t nx : {1U, 3U, 7U, 64U}) {
         for (const Scale scale : {Scale::linear, Scale::log}) {
@@ -49,7 +59,7 @@ TEST(HeatSvg, CoversThePlotExactlyOnce) {
             figure.x.scale = scale;
             const std::string svg = to_svg(figure);
             expect_sound(svg);
-            EXPECT_EQ(painted_area(svg), 560 * 400) << nx;
+            EXPECT_EQ(painted_area(svg), plot_area(svg)) << nx;
         }
     }
 }
@@ -58,13 +68,13 @@ TEST(HeatSvg, PutsRowsUpwardsAndColumnsToTheRight) {
     HeatFigure figure = grid(2, 2);
     figure.values = {0, 0, 0, 1};  // the largest at large x, large y
     const std::string svg = to_svg(figure);
-    const auto brightest = matches(svg, "<path stroke=\"#f[0-9a-f]+\" stroke-width=\"200\" d=\"(M[^\"]+)\"");
+    const auto brightest = matches(svg, "<path stroke=\"#f[0-9a-f]+\" stroke-width=\"168\" d=\"(M[^\"]+)\"");
     ASSERT_EQ(brightest.size(), 1U);
-    const double y = numbers(matches(brightest[0], "M[0-9]+ ([0-9.]+)h280")).at(0);
-    EXPECT_LT(y, 250);
+    const double y = numbers(matches(brightest[0], "M[0-9]+ ([0-9.]+)h213")).at(0);
+    EXPECT_LT(y, 200);
     figure.y_values = {2, 1};  // the same picture from rows in falling order
     figure.values = {0, 1, 0, 0};
-    EXPECT_EQ(painted_area(to_svg(figure)), 560 * 400);
+    EXPECT_EQ(painted_area(to_svg(figure)), plot_area(svg));
     EXPECT_TRUE(has(to_svg(figure), brightest[0]));
 }
 
@@ -74,14 +84,14 @@ TEST(HeatSvg, ColourBarShowsTheColoursOfTheCellsAtTheirValues) {
     figure.values = {0, 0.005, 0.995, 1};
     const std::string svg = to_svg(figure);
     const auto fills =
-        matches(svg, "<rect x=\"[0-9.]+\" y=\"[0-9.]+\" width=\"14\" height=\"4\" fill=\"(#[0-9a-f]+)\"");
-    const auto tops = numbers(matches(svg, "<rect x=\"[0-9.]+\" y=\"([0-9.]+)\" width=\"14\" height=\"4\""));
+        matches(svg, "<rect x=\"[0-9.]+\" y=\"[0-9.]+\" width=\"14\" height=\"[34]\" fill=\"(#[0-9a-f]+)\"");
+    const auto tops = numbers(matches(svg, "<rect x=\"[0-9.]+\" y=\"([0-9.]+)\" width=\"14\" height=\"[34]\""));
     ASSERT_EQ(fills.size(), 100U);
     const auto highest = static_cast<std::size_t>(std::min_element(tops.begin(), tops.end()) - tops.begin());
     const auto lowest = static_cast<std::size_t>(std::max_element(tops.begin(), tops.end()) - tops.begin());
     EXPECT_NE(fills[highest], fills[lowest]);
     const auto cell = [&](double x) {  // the colour of the stroke that starts at the left end of a cell
-        for (const auto& path : matches(svg, "<path (stroke=\"#[0-9a-f]+\" stroke-width=\"400\" d=\"[^\"]+)")) {
+        for (const auto& path : matches(svg, "<path (stroke=\"#[0-9a-f]+\" stroke-width=\"336\" d=\"[^\"]+)")) {
             for (const double start : numbers(matches(path, "M([0-9]+) "))) {
                 if (std::abs(start - x) < 1) {
                     return matches(path, "stroke=\"(#[0-9a-f]+)\"").at(0);
@@ -90,7 +100,7 @@ TEST(HeatSvg, ColourBarShowsTheColoursOfTheCellsAtTheirValues) {
         }
         return std::string();
     };
-    auto starts = numbers(matches(svg, "M([0-9]+) [0-9.]+h140"));
+    auto starts = numbers(matches(svg, "M([0-9]+) [0-9.]+h10[67]"));
     std::sort(starts.begin(), starts.end());
     ASSERT_EQ(starts.size(), 4U);
     EXPECT_EQ(cell(starts[1]), fills[lowest]);
@@ -117,7 +127,7 @@ TEST(HeatSvg, DrawsManyCellsAsMeansOfBlocks) {
     const std::string svg = to_svg(grid(500, 700));
     expect_sound(svg);
     EXPECT_FALSE(matches(svg, "(Drawn as means of [0-9]+ × [0-9]+ cells)").empty());
-    EXPECT_EQ(painted_area(svg), 560 * 400);
+    EXPECT_EQ(painted_area(svg), plot_area(svg));
     EXPECT_FALSE(has(to_svg(grid(40, 40)), "means of"));
 }
 
@@ -233,18 +243,49 @@ TEST(BoxSvg, IsSoundForAwkwardData) {
     EXPECT_TRUE(has(to_svg(boxes({nan})), "having no point to draw: group."));
 }
 
+// A boundary has the middle colour, and what is as far to either side is as far along the colours.
+TEST(HeatSvg, CentresItsColoursAtABoundary) {
+    HeatFigure figure = grid(3, 1);
+    figure.colour.scale = Scale::log;
+    figure.values = {0.5, 1, 10};
+    figure.centre = 1;
+    const std::string svg = to_svg(figure);
+    const auto rects = matches(svg, "width=\"14\" height=\"[34]\" fill=\"(#[0-9a-f]+)\"");
+    ASSERT_EQ(rects.size(), 100U);
+    EXPECT_TRUE(has(svg, "stroke=\"" + to_hex(side_colour(0.5)) + "\""));
+    EXPECT_TRUE(has(svg, "stroke=\"" + to_hex(side_colour(1)) + "\""));
+    // 0.5 lies log 2 / log 10 of the way to the blue end, where 0.1 is.
+    EXPECT_TRUE(has(svg, "stroke=\"" + to_hex(side_colour(0.5 - 0.5 * std::log10(2.0))) + "\""));
+    for (const char* const end : {">0.1</text>", ">1</text>", ">10</text>"}) {
+        EXPECT_TRUE(has(svg, end)) << end;
+    }
+    const auto lightness = [](double share) { return oklab(side_colour(share))[0]; };
+    EXPECT_NEAR(lightness(0.2), lightness(0.8), 0.01);
+    EXPECT_GT(lightness(0.5), lightness(0.4) + 0.05);
+    EXPECT_LT(oklab(side_colour(0))[2], -0.05) << "blue below";
+    EXPECT_GT(oklab(side_colour(1))[2], 0.05) << "yellow-red above";
+    figure.centre = 0;
+    EXPECT_ERROR(to_svg(figure), "the centre 0");
+}
+
 SphereFigure sphere(std::size_t frames, std::size_t points) {
     SphereFigure figure;
     figure.title = "Sphere";
-    figure.colour = "#112233";
+    figure.runs = {{"run", "#112233", {}}};
     for (std::size_t f = 0; f < frames; ++f) {
         SphereFigure::Frame frame{static_cast<double>(f), {}};
         for (std::size_t i = 0; i < points; ++i) {
             const auto a = static_cast<double>(i * 7919 + f);
             frame.points.push_back({std::sin(a), std::cos(a * 1.3), std::sin(a * 0.7 + 1)});
         }
-        figure.frames.push_back(std::move(frame));
+        figure.runs[0].frames.push_back(std::move(frame));
     }
+    return figure;
+}
+
+SphereFigure one_frame(std::vector<std::array<double, 3>> points, double t = 0) {
+    SphereFigure figure;
+    figure.runs = {{"", "", {{t, std::move(points)}}}};
     return figure;
 }
 
@@ -260,20 +301,17 @@ TEST(SphereSvg, HasOnePanelAFrameAndAtMostSix) {
 }
 
 TEST(SphereSvg, DrawsPointsBehindFainter) {
-    SphereFigure figure;
-    figure.frames = {{0, {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}}}};
-    const std::string svg = to_svg(figure);  // the mean, (1, 0, 0), is in front
+    const std::string svg =
+        to_svg(one_frame({{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}}));  // the mean, (1, 0, 0), is in front
     EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.9\"").size(), 1U);
     EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\"[^>]*stroke-opacity=\"0.3\"").size(), 1U);
     EXPECT_TRUE(has(svg, "Larger dots: several points in one place."));
 }
 
 TEST(SphereSvg, HasTheNorthAboveAndTheMajorityInFront) {
-    SphereFigure figure;
     const double c = std::sqrt(0.5);
     // Towards the north once, on the equator twice, which makes a larger dot, and one point behind.
-    figure.frames = {{0, {{c, 0, c}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}}}};
-    const std::string svg = to_svg(figure);
+    const std::string svg = to_svg(one_frame({{c, 0, c}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}}));
     const auto front = matches(svg, "d=\"M[-0-9.]+ ([-0-9.]+)h0\"[^>]*stroke-opacity=\"0.9\"");
     ASSERT_EQ(front.size(), 2U);
     // In an SVG y grows downwards; smaller dots are drawn first.
@@ -286,11 +324,62 @@ TEST(SphereSvg, StaysSmallWithManyPoints) {
 }
 
 TEST(SphereSvg, LeavesOutPointsWithoutADirection) {
-    SphereFigure figure;
-    figure.frames = {{nan, {{0, 0, 0}, {nan, 0, 1}, {infinity, 0, 0}, {1.7e308, 1.7e308, 1e308}, {1e-310, 0, 0}}}};
-    const std::string svg = to_svg(figure);
+    const std::string svg =
+        to_svg(one_frame({{0, 0, 0}, {nan, 0, 1}, {infinity, 0, 0}, {1.7e308, 1.7e308, 1e308}, {1e-310, 0, 0}}, nan));
     expect_sound(svg);
     EXPECT_TRUE(has(svg, "Not shown: 3 points without a direction."));
+}
+
+TEST(SphereSvg, ShowsSeveralRunsInRowsOfFourTimes) {
+    SphereFigure figure = sphere(11, 10);
+    figure.runs.push_back(figure.runs[0]);
+    figure.runs[1].name = "other";
+    figure.runs[1].colour = "#445566";
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    EXPECT_EQ(matches(svg, "(<circle r=)").size(), 8U);
+    EXPECT_EQ(matches(svg, ">t = ([0-9]+)<"), (std::vector<std::string>{"0", "3", "7", "10", "0", "3", "7", "10"}));
+    EXPECT_EQ(matches(svg, "class=\"t-[^>]*>([a-z]+)<"), (std::vector<std::string>{"run", "other"}));
+    EXPECT_TRUE(has(svg, "stroke=\"#445566\""));
+}
+
+// Two runs from one start end in different places; with one front a point is at one place in both figures.
+TEST(SphereSvg, RunsThatShareAFrontShareTheirView) {
+    const auto place_of_the_first = [](const std::vector<std::array<double, 3>>& end,
+                                       const std::optional<std::array<double, 3>>& front) {
+        SphereFigure figure;
+        figure.runs = {{"", "#112233", {{0, {{1, 2, 3}}}, {1, end}}}};
+        figure.front = front;
+        return matches(to_svg(figure), "d=\"(M[-0-9.]+ [-0-9.]+)h0\"").at(0);
+    };
+    const std::vector<std::array<double, 3>> one = {{1, 0, 0}};
+    const std::vector<std::array<double, 3>> other = {{0, 1, 0}};
+    EXPECT_NE(place_of_the_first(one, {}), place_of_the_first(other, {}));
+    const auto front =
+        gathering_place({{"", "", {{0, {{0, 0, 1}}}, {1, one}}}, {"", "", {{0, {{0, 0, 1}}}, {1, other}}}});
+    ASSERT_TRUE(front.has_value());
+    EXPECT_NEAR((*front)[0], std::sqrt(0.5), 1e-12);
+    EXPECT_NEAR((*front)[1], std::sqrt(0.5), 1e-12);
+    EXPECT_EQ(place_of_the_first(one, front), place_of_the_first(other, front));
+    EXPECT_FALSE(gathering_place({{"", "", {{0, {{0, 0, 1}, {0, 0, -1}}}}}}).has_value());
+    EXPECT_FALSE(gathering_place({}).has_value());
+}
+
+// The angle as everybody draws it: from the right, against the clock.
+TEST(SphereSvg, ACircleIsSeenFromAbove) {
+    SphereFigure figure = one_frame({{1, 0, 0}, {0, 1, 0}, {-1, 0, 0}});
+    figure.circle = true;
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    const double radius = numbers(matches(svg, "<circle r=\"([0-9.]+)\"")).at(0);
+    const auto x = numbers(matches(svg, "M([-0-9.]+) [-0-9.]+h0"));
+    const auto y = numbers(matches(svg, "M[-0-9.]+ ([-0-9.]+)h0"));
+    ASSERT_EQ(x.size(), 3U);
+    EXPECT_EQ(*std::max_element(x.begin(), x.end()), radius);
+    EXPECT_EQ(*std::min_element(x.begin(), x.end()), -radius);
+    EXPECT_EQ(*std::min_element(y.begin(), y.end()), -radius) << "(0, 1) is at the top";
+    EXPECT_EQ(matches(svg, "(stroke-opacity=\"0.3\")").size(), 0U) << "nothing is behind";
+    EXPECT_FALSE(has(svg, "stroke-opacity=\"0.7\"")) << "a circle has no meridians";
 }
 
 }  // namespace

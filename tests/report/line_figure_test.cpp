@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "core/support.hpp"
 #include "report/support.hpp"
@@ -23,11 +24,27 @@ LineFigure many(std::size_t n, bool together) {
     return figure;
 }
 
-// Baselines of the labels right of the plot.
+// Baselines of the names of lines.
 std::vector<double> label_heights(const std::string& svg) {
     auto out = numbers(matches(svg, "y=\"([-0-9.]+)\" class=\"t-[0-9a-f]+\""));
     std::sort(out.begin(), out.end());
     return out;
+}
+
+// The rectangle of the plot: left, top, right, bottom, from its two axes.
+std::array<double, 4> plot_of(const std::string& svg) {
+    const auto at = [&](const char* pattern) { return numbers(matches(svg, pattern)).at(0); };
+    return {at("M([0-9.]+) [0-9.]+V[0-9.]+M"), at("M[0-9.]+ ([0-9.]+)V[0-9.]+M"), at("M[0-9.]+ [0-9.]+H([0-9.]+)M"),
+            at("M[0-9.]+ ([0-9.]+)H[0-9.]+M")};
+}
+
+Series long_line(const std::string& name, double height) {
+    Series series = line(name, {}, {});
+    for (int i = 0; i <= 100; ++i) {
+        series.x.push_back(i);
+        series.y.push_back(height + 0.5 * i);
+    }
+    return series;
 }
 
 TEST(LineSvg, IsSoundForAnOrdinaryFigure) {
@@ -122,10 +139,82 @@ TEST(LineSvg, BreaksTheLineAtNanAndDrawsLonePointsAsDots) {
     LineFigure figure;
     figure.series = {line("a", {0, 1, 2, 3, 4, 5, 6}, {1, 2, nan, 3, nan, 4, 5})};
     const std::string svg = to_svg(figure);
-    const auto paths = matches(svg, "<path d=\"(M[-0-9. M]+)\" stroke-width=\"1.8\"");
+    const auto paths = matches(svg, "<path d=\"(M[-0-9. M]+)\" stroke-width=\"2\"");
     ASSERT_EQ(paths.size(), 1U);
     EXPECT_EQ(std::count(paths[0].begin(), paths[0].end(), 'M'), 2);
-    EXPECT_EQ(matches(svg, "<path d=\"(M[-0-9. ]+h0)\"").size(), 1U);
+    figure.series = {long_line("a", 0)};
+    figure.series[0].y[10] = figure.series[0].y[12] = nan;
+    EXPECT_EQ(matches(to_svg(figure), "(h0)").size(), 1U);
+}
+
+// Between ten samples nothing was measured; a hundred are the line.
+TEST(LineSvg, MarksPointsThatAreFew) {
+    LineFigure figure{"", {"x", {}, 0.0, 9.0}, {"y", {}, 0.0, 10.0}, {}, ""};
+    figure.series = {line("ten", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})};
+    const std::string svg = to_svg(figure);
+    const auto x = numbers(matches(svg, "M([0-9.]+) [0-9.]+h0"));
+    const auto y = numbers(matches(svg, "M[0-9.]+ ([0-9.]+)h0"));
+    ASSERT_EQ(x.size(), 10U);
+    const auto [left, top, right, bottom] = plot_of(svg);
+    for (std::size_t i = 0; i < 10; ++i) {
+        EXPECT_NEAR(x[i], left + (right - left) * static_cast<double>(i) / 9, 0.01) << i;
+        EXPECT_NEAR(y[i], bottom - (bottom - top) * static_cast<double>(i + 1) / 10, 0.01) << i;
+    }
+    figure.series = {line("straight", {0, 9}, {1, 9})};
+    EXPECT_EQ(matches(to_svg(figure), "(h0)").size(), 0U);
+    figure.series = {long_line("hundred", 0)};
+    EXPECT_EQ(matches(to_svg(figure), "(h0)").size(), 0U);
+}
+
+// Three lines of which two are the same all the way and the third joins them half-way.
+TEST(LineSvg, HiddenLinesShowAsDashesBetweenThoseOfTheOthers) {
+    LineFigure figure;
+    figure.series = {long_line("a", 0), long_line("b", 0), long_line("c", 0)};
+    for (std::size_t i = 0; i < 50; ++i) {
+        figure.series[2].y[i] = 50;
+    }
+    figure.series[0].style.colour = "#000001";
+    figure.series[1].style.colour = "#000002";
+    figure.series[2].style.colour = "#000003";
+    const std::string svg = to_svg(figure);
+    expect_sound(svg);
+    const auto colours = matches(svg, "class=\"strand\" fill=\"none\" stroke=\"(#[0-9a-f]+)\"");
+    const auto dashes = matches(svg, "class=\"strand\"[^>]*stroke-dasharray=\"([0-9. ]+)\"");
+    const auto offsets = numbers(matches(svg, "class=\"strand\"[^>]*stroke-dashoffset=\"([0-9.]+)\""));
+    ASSERT_EQ(colours, (std::vector<std::string>{"#000001", "#000001", "#000002"})) << "the last is on top already";
+    EXPECT_EQ(dashes, (std::vector<std::string>{"7 7", "7 14", "7 14"}));
+    // A dash begins where the offset plus the way is a whole period: after 7, and after 14 and 7.
+    EXPECT_EQ(offsets, (std::vector<double>{7, 7, 14}));
+    figure.series = {long_line("a", 0), long_line("b", 3)};
+    EXPECT_FALSE(has(to_svg(figure), "strand")) << "lines that only run beside each other";
+    figure.series = {long_line("a", 0), line("crossing", {0, 100}, {50, 0})};
+    EXPECT_FALSE(has(to_svg(figure), "strand"));
+}
+
+TEST(LineSvg, NamesThatWouldFanOutGoIntoALegendWithSamples) {
+    LineFigure figure;
+    for (int i = 0; i < 6; ++i) {
+        figure.series.push_back(line("series " + std::to_string(i), {0, 1}, {0.1 * i, 1}));  // all end in one corner
+    }
+    const std::string svg = to_svg(figure);
+    const double bottom = plot_of(svg)[3];
+    const auto names = label_heights(svg);
+    ASSERT_EQ(names.size(), 6U);
+    EXPECT_GT(names.front(), bottom);
+    EXPECT_EQ(matches(svg, "(h26\" stroke=\"#[0-9a-f]+\")").size(), 6U);
+    for (int i = 0; i < 6; ++i) {
+        figure.series[static_cast<std::size_t>(i)].y = {0, 0.2 * i};  // and now each at its own place
+    }
+    EXPECT_LT(label_heights(to_svg(figure)).back(), bottom + 10);
+}
+
+// What a reader sees on a phone 390 pixels wide.
+TEST(LineSvg, LettersAreNinePixelsHighOnAPhone) {
+    const std::string svg = to_svg(many(30, true));
+    const double width = numbers(matches(svg, "role=\"img\" width=\"([0-9]+)\"")).at(0);
+    for (const double size : numbers(matches(svg, "<text [^>]*font-size=\"([0-9.]+)\""))) {
+        EXPECT_GE(size * 390 / width, 9) << size;
+    }
 }
 
 TEST(LineSvg, EscapesEveryText) {
@@ -138,13 +227,17 @@ TEST(LineSvg, EscapesEveryText) {
     EXPECT_TRUE(has(svg, "&lt;script&gt;&amp;&quot;&#39;"));
 }
 
-TEST(LineSvg, LabelsAtTheEndsDoNotOverlap) {
+TEST(LineSvg, NamesDoNotOverlap) {
     for (const bool together : {true, false}) {
         for (const std::size_t n : {2U, 8U, 20U}) {
-            const auto heights = label_heights(to_svg(many(n, together)));
-            ASSERT_EQ(heights.size(), n);
-            for (std::size_t i = 1; i < n; ++i) {
-                EXPECT_GE(heights[i] - heights[i - 1], 12) << n;
+            const std::string svg = to_svg(many(n, together));
+            const auto x = numbers(matches(svg, "<text x=\"([0-9.]+)\" y=\"[-0-9.]+\" class=\"t-"));
+            const auto y = numbers(matches(svg, "<text x=\"[0-9.]+\" y=\"([-0-9.]+)\" class=\"t-"));
+            ASSERT_EQ(y.size(), n);
+            for (std::size_t i = 0; i < n; ++i) {
+                for (std::size_t k = 0; k < i; ++k) {
+                    EXPECT_TRUE(std::abs(y[i] - y[k]) >= 14 || std::abs(x[i] - x[k]) >= 60) << n;
+                }
             }
         }
     }
@@ -162,17 +255,21 @@ TEST(LineSvg, ThirtySeriesGetALegendInsideThePage) {
     const std::string svg = to_svg(many(30, true));
     expect_sound(svg);
     EXPECT_EQ(label_heights(svg).size(), 30U);
-    const double height = numbers(matches(svg, "role=\"img\" width=\"760\" height=\"([0-9]+)\"")).at(0);
+    const double height = numbers(matches(svg, "role=\"img\" width=\"560\" height=\"([0-9]+)\"")).at(0);
     EXPECT_LT(label_heights(svg).back(), height);
     EXPECT_GT(label_heights(svg).front(), 380);  // below the plot
-    EXPECT_EQ(matches(svg, "d=\"M[0-9. ]+h18\" stroke=\"(#[0-9a-f]+)\"").size(), 30U);
+    EXPECT_EQ(matches(svg, "d=\"M[0-9. ]+h26\" stroke=\"(#[0-9a-f]+)\"").size(), 30U);
 }
 
 TEST(LineSvg, LongNamesAreWhole) {
     const std::string equation = "o = f(x); x = norm(x + dt*o); y = y + dt*o | x + norm(y) where alpha = 1";
     LineFigure figure{"", {}, {}, {line(equation, {0, 1}, {0, 1})}, ""};
     const std::string svg = to_svg(figure);
-    EXPECT_TRUE(has(svg, ">" + equation + "</text>"));
+    std::string whole;
+    for (const std::string& part : matches(svg, "class=\"t-[^>]*>([^<]+)</text>")) {
+        whole += (whole.empty() ? "" : " ") + part;
+    }
+    EXPECT_EQ(whole, equation);
     EXPECT_LT(numbers(matches(svg, "<text x=\"([0-9.]+)\" y=\"[0-9.]+\" class=\"t-")).at(0), 100);  // in a legend
 }
 
@@ -191,9 +288,9 @@ TEST(LineSvg, StaysSmallAndKeepsASpikeAmongAMillionPoints) {
     }
     const std::string svg = to_svg(figure);
     expect_sound(svg);
-    // The axis is 340 high and spans 11: the spike is 0.5 / 11 of it below the top.
-    const double top = numbers(matches(svg, "<svg x=\"[0-9.]+\" y=\"([0-9.]+)\"")).at(0) + 2;
-    EXPECT_TRUE(has(svg, std::to_string(top + 340 * 0.5 / 11).substr(0, 5)));
+    // The axis spans 11: the spike is 0.5 / 11 of it below the top.
+    const auto [left, top, right, bottom] = plot_of(svg);
+    EXPECT_TRUE(has(svg, std::to_string(top + (bottom - top) * 0.5 / 11).substr(0, 5))) << left << right;
 }
 
 TEST(LineSvg, StaysSmallWithGapsEverywhereAndXInDisorder) {

@@ -22,6 +22,13 @@ LineFigure small(const std::string& title, std::size_t caption_lines) {
     return figure;
 }
 
+// Two side by side share the page's width.
+std::string half(const LineFigure& figure) {
+    Sheet sheet;
+    sheet.width_px = 280;
+    return to_svg(figure, sheet);
+}
+
 double height(const std::string& svg) {
     return numbers(matches(svg, "^<svg [^>]* height=\"([0-9.]+)\"")).at(0);
 }
@@ -49,27 +56,27 @@ TEST(PanelSvg, PlacesPanelsRowByRow) {
     ASSERT_EQ(at.size(), 6U);  // the heading is a picture of its own
     EXPECT_EQ(at[0], std::pair(0.0, 0.0));
     const double first = at[1].second;
-    const double second = first + height(to_svg(page.panels[0]));
-    const double third = second + height(to_svg(page.panels[2]));
-    EXPECT_GT(height(to_svg(page.panels[0])), height(to_svg(page.panels[1])));
+    const double second = first + height(half(page.panels[0]));
+    const double third = second + height(half(page.panels[2]));
+    EXPECT_GT(height(half(page.panels[0])), height(half(page.panels[1])));
     EXPECT_GT(first, 0);
     EXPECT_EQ(at[1], std::pair(0.0, first));
-    EXPECT_EQ(at[2], std::pair(760.0, first));
+    EXPECT_EQ(at[2], std::pair(280.0, first));
     EXPECT_EQ(at[3], std::pair(0.0, second));
-    EXPECT_EQ(at[4], std::pair(760.0, second));
+    EXPECT_EQ(at[4], std::pair(280.0, second));
     EXPECT_EQ(at[5], std::pair(0.0, third));
-    EXPECT_EQ(height(svg), third + height(to_svg(page.panels[4])));
-    EXPECT_EQ(numbers(matches(svg, "^<svg [^>]* width=\"([0-9.]+)\"")).at(0), 1520);
+    EXPECT_EQ(height(svg), third + height(half(page.panels[4])));
+    EXPECT_EQ(numbers(matches(svg, "^<svg [^>]* width=\"([0-9.]+)\"")).at(0), 560);
     EXPECT_TRUE(has(svg, "<title>Five &lt;panels&gt;</title>"));
     EXPECT_TRUE(has(svg, "<desc>A page of figures. one. two. three. four. five.</desc>"));
     EXPECT_TRUE(has(svg, "about all of them"));
     // Each panel is the figure that it is alone.
     for (const LineFigure& panel : page.panels) {
-        EXPECT_TRUE(has(svg, to_svg(panel).substr(5)));
+        EXPECT_TRUE(has(svg, half(panel).substr(5)));
     }
 }
 
-TEST(PanelSvg, TakesAsManyColumnsAsItIsTold) {
+TEST(PanelSvg, TakesAsManyColumnsAsItIsToldAndHasRoomFor) {
     PanelFigure page;
     page.panels = {small("one", 0), small("two", 0), small("three", 0)};
     page.columns = 1;
@@ -78,12 +85,38 @@ TEST(PanelSvg, TakesAsManyColumnsAsItIsTold) {
     EXPECT_EQ(at[3].first, 0);
     EXPECT_EQ(at[3].second, at[2].second + height(to_svg(page.panels[1])));
     page.columns = 3;
-    at = places(to_svg(page));
-    EXPECT_EQ(at[3], std::pair(1520.0, at[1].second));
+    EXPECT_EQ(places(to_svg(page))[2].first, 280) << "three would be too narrow";
+    Sheet wide;
+    wide.width_px = 900;
+    at = places(to_svg(page, wide));
+    EXPECT_EQ(at[3], std::pair(600.0, at[1].second));
     page.columns = 8;  // no empty places to the right
-    EXPECT_TRUE(has(to_svg(page), "width=\"2280\""));
+    EXPECT_EQ(places(to_svg(page, wide))[3].first, 600);
     page.columns = 0;
     EXPECT_EQ(places(to_svg(page)).size(), 4U);
+}
+
+TEST(InPanels, EachLineStandsBeforeTheOthersOnTheSameAxes) {
+    LineFigure figure{"all", {"x", {}, {}, {}}, {"y", {}, {}, {}}, {}, "about"};
+    figure.series = {line("low", {0, 1}, {0, 1}), line("high", {0, 2}, {5, 10})};
+    figure.series[1].style = {"#123456", "6 2"};
+    const PanelFigure page = in_panels(figure);
+    EXPECT_EQ(page.title, "all");
+    EXPECT_EQ(page.caption, "about");
+    ASSERT_EQ(page.panels.size(), 2U);
+    for (const LineFigure& panel : page.panels) {
+        EXPECT_EQ(panel.x.max, 2);
+        EXPECT_GE(*panel.y.max, 10);
+        EXPECT_EQ(panel.y.min, page.panels[0].y.min);
+        ASSERT_EQ(panel.series.size(), 2U);
+        EXPECT_EQ(panel.title, panel.series.back().name);
+        EXPECT_FALSE(panel.names);
+    }
+    EXPECT_EQ(page.panels[1].series.back().style.colour, "#123456");
+    EXPECT_EQ(page.panels[1].series.front().style.colour, "#c4c8ce");
+    const std::string svg = to_svg(page);
+    expect_sound(svg);
+    EXPECT_EQ(matches(svg, "(class=\"t-)").size(), 0U) << "the titles name the lines";
 }
 
 TEST(PanelSvg, OfNoPanelsIsItsHeading) {

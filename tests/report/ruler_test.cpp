@@ -52,15 +52,30 @@ TEST(LinearTicks, ShareOnePowerOfTenWhenNumbersAreLong) {
 TEST(LogTicks, ArePowersOfTenWithMinorTicksBetween) {
     EXPECT_EQ(logarithmic(1e-3, 10), (Labels{"10⁻³", "10⁻²", "10⁻¹", "1", "10"}));
     const auto ticks = Ruler{Scale::log, 1e-3, 10}.ticks(6);
-    EXPECT_EQ(ticks.size(), 4U * 9 + 1);
+    EXPECT_EQ(ticks.size(), 4U * 3 + 1);
     EXPECT_EQ(ticks[1].value, 2e-3);
     EXPECT_EQ(ticks[1].label, "");
+    EXPECT_EQ(ticks[2].value, 5e-3);
+}
+
+TEST(LogTicks, AreNamedAtOneTwoAndFiveWhereThereIsRoom) {
+    EXPECT_EQ(logarithmic(0.1, 100, 10), (Labels{"0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50", "100"}));
+    EXPECT_EQ(logarithmic(0.1, 100, 9), (Labels{"10⁻¹", "1", "10", "10²"}));
+}
+
+TEST(LogTicks, NeverLessThanAThirdOfThemHaveNames) {
+    for (const double hi : {10.0, 50.0, 1e2, 1e3, 3e4, 1e6, 1e9, 1e12}) {
+        for (const int wanted : {4, 6, 8, 12, 16}) {
+            const auto ticks = Ruler{Scale::log, 1, hi}.ticks(wanted);
+            EXPECT_GE(3 * labels(ticks).size(), ticks.size()) << hi << " " << wanted;
+        }
+    }
 }
 
 TEST(LogTicks, SkipPowersWhenThereAreMany) {
     EXPECT_EQ(logarithmic(1e-20, 1), (Labels{"10⁻²⁰", "10⁻¹⁵", "10⁻¹⁰", "10⁻⁵", "1"}));
     EXPECT_EQ(logarithmic(1e-300, 1e300, 7).size(), 7U);
-    EXPECT_EQ(Ruler({Scale::log, 1e-20, 1}).ticks(6).size(), 21U);
+    EXPECT_EQ(Ruler({Scale::log, 1e-20, 1}).ticks(6).size(), 5U);
 }
 
 TEST(LogTicks, OfLessThanADecadeAreOneTwoFiveOrLinear) {

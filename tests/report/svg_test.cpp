@@ -70,7 +70,7 @@ TEST(Fitted, EndsInDotsWhenItIsCut) {
 }
 
 TEST(Page, RaisesSuperscriptsByMarkup) {
-    Page page("t", "d");
+    Page page({}, "t", "d");
     page.text(0, 0, "2×10⁻³ s", Ink::strong, Anchor::start, 10);
     const std::string svg = page.finish(10, "");
     EXPECT_TRUE(has(svg, "2×10<tspan dy=\"-3.8\" font-size=\"7.4\">−3</tspan><tspan dy=\"3.8\">"));
@@ -78,7 +78,7 @@ TEST(Page, RaisesSuperscriptsByMarkup) {
 }
 
 TEST(Page, HasLightAttributesAndDarkVariables) {
-    Page page("t", "d");
+    Page page({}, "t", "d");
     page.text(0, 0, "name", "#efb118", Anchor::start, 10);
     const std::string svg = page.finish(10, "");
     EXPECT_TRUE(has(svg, "@media (prefers-color-scheme:dark)"));

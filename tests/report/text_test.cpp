@@ -90,7 +90,7 @@ TEST(TextPlot, IsAsciiWhenAsked) {
         EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << text;
     }
     EXPECT_TRUE(has(text, "beta<theta> ?"));
-    EXPECT_TRUE(has(text, "1e-5"));
+    EXPECT_TRUE(has(text, "1e-6"));
 }
 
 TEST(TextPlot, ShowsEverySeriesByItsLetter) {

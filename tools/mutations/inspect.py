@@ -143,9 +143,9 @@ KNOWN = [
      "squares += std::log(y[i] / value) * std::log(y[i] / value);", "squares += std::log(y[i] / value);"),
     # What is shown.
     ("panels-below-each-other", "src/report/panel_figure.cpp",
-     "Page::width * static_cast<double>(k - i), top", "0, top"),
-    ("page-as-wide-as-one-panel", "src/report/panel_figure.cpp",
-     "px(Page::width * static_cast<double>(columns)), px(top)", "px(Page::width), px(top)"),
+     "each * static_cast<double>(k - i), top", "0, top"),
+    ("panels-as-wide-as-the-page", "src/report/panel_figure.cpp",
+     "std::floor(width / static_cast<double>(columns))", "std::floor(width)"),
     ("panel-title-is-the-pages", "src/report/csv.cpp",
      "out += csv_cell(panel.title) + ',' + csv_cell(series.name)",
      "out += csv_cell(figure.title) + ',' + csv_cell(series.name)"),
