@@ -8,6 +8,7 @@
 #include "core/number.hpp"
 #include "report/checks.hpp"
 #include "report/figure.hpp"
+#include "report/figure_about.hpp"
 
 namespace flyball::report {
 namespace {
@@ -26,7 +27,7 @@ void write_both(const std::filesystem::path& folder, std::string_view name, cons
         throw Error(ErrorKind::usage, "report.write_figure", "the name " + flyball::quoted(name),
                     "a file name without a folder");
     }
-    const std::string svg = to_svg(figure);
+    const std::string svg = with_about(to_svg(figure), about(figure));
     for (const char* const kind : {".csv", ".svg"}) {
         remove_abandoned(folder, std::string(name) + kind);
     }
