@@ -184,6 +184,7 @@ void read_simulation(Reader& reader) {
     if (reader.has("frames.safetensors")) {
         reader.attempt("frames.safetensors", [&] { reader.add(spheres(reader, runs)); });
     }
+    reader.add(run_table(runs, reader.detail()));
     std::vector<CurveSeries> series;
     for (const Simulated& run : runs) {
         series.push_back(run.series);
@@ -195,7 +196,6 @@ void read_simulation(Reader& reader) {
                        {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
                        {{"cosine.mean", {"cosine.lo", "cosine.hi"}}}},
                       std::move(series), reader.detail()));
-    reader.add(run_table(runs, reader.detail()));
 }
 
 }  // namespace flyball::results

@@ -2,7 +2,7 @@
 // stand in a table for those who cannot see the picture.
 import { Numbers, Look } from './document';
 import { colour_of, dash_of, make, svg, tick } from './dom';
-import { Scale, nearest, show } from './number';
+import { Scale, drawable, nearest, show } from './number';
 
 export interface Line extends Look { x: Numbers; y: Numbers; lo?: Numbers; hi?: Numbers; points: number }
 export interface ChartData {
@@ -55,7 +55,9 @@ export class Chart {
     mark(x: number): void {
         this.marker = x;
         const line = this.plot.querySelector('.marker');
-        if (this.scales && line) {
+        if (this.scales && !line) {
+            this.draw();
+        } else if (this.scales && line) {
             const place = this.scales.x.at(x);
             line.setAttribute('transform', `translate(${Number.isNaN(place) ? -10 : place.toFixed(1)},0)`);
         }
@@ -71,7 +73,7 @@ export class Chart {
                 // A point counts only when both of its numbers can be drawn.
                 const x = line.x[i] ?? null;
                 const y = line.y[i] ?? null;
-                if (x === null || y === null || (this.data.log_x && x <= 0) || (this.data.log_y && y <= 0)) continue;
+                if (!drawable(x, this.data.log_x) || !drawable(y, this.data.log_y)) continue;
                 yield axis === 'x' ? x : y;
                 if (axis === 'y' && line.lo && line.hi) {
                     yield line.lo[i] ?? null;
@@ -104,8 +106,8 @@ export class Chart {
         this.draw_axes(x, y, width, bottom);
         for (const line of this.visible()) this.draw_line(line, x, y);
         if (this.marker !== null) {
-            this.plot.append(svg('line', { class: 'marker', y1: 24, y2: bottom, x1: 0, x2: 0 }));
-            this.mark(this.marker);
+            const place = x.at(this.marker);
+            this.plot.append(svg('line', { class: 'marker', y1: 24, y2: bottom, x1: 0, x2: 0, transform: `translate(${Number.isNaN(place) ? -10 : place.toFixed(1)},0)` }));
         }
         this.draw_cursor(x, y, bottom);
     }

@@ -13,6 +13,10 @@ const MEANING: { [verdict: string]: [string, string] } = {
     'not-tested': ['·', 'no run can decide it; the note says why'],
 };
 
+const HEADLINE: { [verdict: string]: string } = {
+    'holds': 'hold as stated', 'holds-corrected': 'hold once corrected', 'fails': 'fail', 'undecided': 'are undecided', 'skipped': 'were skipped', 'not-tested': 'cannot be tested',
+};
+
 function badge(verdict: string): HTMLElement {
     const known = verdict in MEANING;
     return make('span', { class: `verdict v-${known ? verdict : 'other'}`, title: known ? MEANING[verdict]![1] : '' },
@@ -64,13 +68,7 @@ export function claims_of(part: Claims, figures: Map<string, Figure>): HTMLEleme
         }
         status.textContent = `${shown} of ${rows.length} claims are shown. Click one to see its evidence.`;
     };
-    let source = '';
-    for (const { claim, details } of rows) {
-        if (claim.source !== source) {
-            source = claim.source;
-        }
-        list.append(details);
-    }
+    list.append(...rows.map(row => row.details));
     const filters = make('div', { class: 'filters', role: 'group', 'aria-label': 'Show only claims with these verdicts' });
     for (const verdict of order) {
         const toggle = button(`${MEANING[verdict]?.[0] ?? ''} ${verdict} ${counts.get(verdict)}`, { 'aria-pressed': 'false', class: `verdict v-${verdict in MEANING ? verdict : 'other'}` }, () => {
@@ -92,7 +90,8 @@ export function claims_of(part: Claims, figures: Map<string, Figure>): HTMLEleme
         share.style.flexGrow = String(counts.get(verdict));
         strip.append(share);
     }
-    return make('section', { class: 'verdicts' }, make('h3', {}, 'Which claims hold'),
+    const said = order.map(verdict => `${counts.get(verdict)} ${HEADLINE[verdict] ?? verdict}`).join(', ');
+    return make('section', { class: 'verdicts' }, make('h3', {}, 'Which claims hold'), make('p', { class: 'lead' }, make('strong', {}, `Of ${rows.length} claims ${said}.`)),
         make('p', {}, 'Each claim is a statement of a paper, put to the test: a prediction typed from the paper beside a measurement that shares no code with it.'),
         strip, meanings, filters, status, list);
 }

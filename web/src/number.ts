@@ -23,6 +23,15 @@ function superscript(value: number): string {
     return String(value).replace(/[0-9]/g, digit => signs[Number(digit)]!).replace('-', '⁻');
 }
 
+// Beyond this, sums and ratios of an axis would not be finite.
+const LARGEST = 1e300;
+const MOST_TICKS = 40;
+
+// A value that an axis can show.
+export function drawable(value: number | null | undefined, log: boolean): value is number {
+    return value !== null && value !== undefined && Math.abs(value) <= LARGEST && (!log || value >= 1 / LARGEST);
+}
+
 export interface Tick { value: number; label: string }
 
 export class Scale {
@@ -33,13 +42,13 @@ export class Scale {
         let lo = Infinity;
         let hi = -Infinity;
         for (const value of values) {
-            if (value !== null && Number.isFinite(value) && (!log || value > 0)) {
+            if (drawable(value, log)) {
                 lo = Math.min(lo, value);
                 hi = Math.max(hi, value);
             }
         }
-        if (min !== undefined && (!log || min > 0)) lo = min;
-        if (max !== undefined && (!log || max > 0)) hi = max;
+        if (drawable(min, log)) lo = min;
+        if (drawable(max, log)) hi = max;
         if (!(lo <= hi)) {
             return null;
         }
@@ -52,7 +61,7 @@ export class Scale {
 
     // Where a value stands, or NaN when it cannot be shown.
     at(value: number | null | undefined): number {
-        if (value === null || value === undefined || !Number.isFinite(value) || (this.log && value <= 0)) {
+        if (!drawable(value, this.log)) {
             return NaN;
         }
         const share = this.log ? Math.log(value / this.lo) / Math.log(this.hi / this.lo) : (value - this.lo) / (this.hi - this.lo);
@@ -68,7 +77,7 @@ export class Scale {
         const power = 10 ** Math.floor(Math.log10(rough));
         const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough * 0.999) ?? 10 * power;
         const found: Tick[] = [];
-        for (let k = Math.ceil(this.lo / step - 1e-9); k * step <= this.hi + step * 1e-9 && found.length <= 2 * most + 2; ++k) {
+        for (let k = Math.ceil(this.lo / step - 1e-9); k * step <= this.hi + step * 1e-9 && found.length < MOST_TICKS; ++k) {
             found.push({ value: k * step, label: show(Number((k * step).toPrecision(6))) });
         }
         return found;
@@ -89,7 +98,7 @@ export class Scale {
         }
         const step = Math.max(1, Math.ceil((last - first) / Math.max(1, most)));
         const found: Tick[] = [];
-        for (let k = first; k <= last; k += step) {
+        for (let k = first; k <= last && found.length < MOST_TICKS; k += step) {
             found.push({ value: 10 ** k, label: k >= -2 && k <= 4 ? show(10 ** k) : `10${superscript(k)}` });
         }
         return found;
