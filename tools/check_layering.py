@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "report": ["measure"],
     "measure": ["core"],
     "record": ["core"],
+    "results": ["scheme", "report"],
     "dynamics": ["scheme", "attention", "measure", "record"],
     "theory": ["scheme"],
     "tokenizer": ["core"],
@@ -30,7 +31,7 @@ MAY_INCLUDE = {
     "bridge": ["dynamics", "model"],
     "check": ["theory", "dynamics", "train"],
     "claims": ["bridge", "check", "limits", "inspect", "report"],
-    "cli": ["claims"],
+    "cli": ["claims", "results"],
 }
 LONGEST = 450
 

@@ -111,6 +111,7 @@ Json results_json(const std::vector<Judged>& results) {
         row["note"] = result.note();
         row["expected_verdict"] = name(result.claim.expected);
         row["seconds"] = result.seconds;
+        row["figures"] = result.pictures;  // names of files; none where no folder was asked for
         list.push_back(std::move(row));
     }
     return {{"claims", std::move(list)}};

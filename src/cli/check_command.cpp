@@ -8,6 +8,7 @@
 #include "cli/check_output.hpp"
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/report_output.hpp"
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -103,6 +104,7 @@ ExitCode run_check(const CheckFlags& flags, const Common& common) {
         if (folder->finished()) {
             const std::string stored = read_text_file(folder->path() / "check.json", largest_check);
             print_out(common.json ? stored : read_text_file(folder->path() / "report.txt", largest_check));
+            write_missing_report_page(folder->path(), common);
             return exit_of(parse_json(stored, "check.json"));
         }
     }
@@ -125,6 +127,9 @@ ExitCode run_check(const CheckFlags& flags, const Common& common) {
     print_out(common.json ? dump_json(document, 2) + "\n" : check_text(report));
     if (folder && !common.json) {
         print_out(fmt::format("\nwritten to {}: check.json, report.txt, check.svg (one page)\n", *flags.folder.out));
+    }
+    if (folder) {
+        write_report_page(folder->path(), common);
     }
     return exit_of(document);
 }

@@ -47,6 +47,7 @@ Command sample_command();
 Command limits_command();
 Command inspect_command();
 Command check_command();
+Command report_command();
 
 // Writes to stdout and remembers failure; the program's last act is to check it.
 void print_out(std::string_view text);

@@ -12,9 +12,10 @@
 namespace flyball::cli {
 
 const std::vector<Command>& commands() {
-    static const std::vector<Command> table = {
-        reproduce_command(), simulate_command(), theory_command(), schemes_command(), train_command(), sample_command(),
-        forward_command(),   tokenize_command(), limits_command(), inspect_command(), check_command()};
+    static const std::vector<Command> table = {reproduce_command(), simulate_command(), theory_command(),
+                                               schemes_command(),   train_command(),    sample_command(),
+                                               forward_command(),   tokenize_command(), limits_command(),
+                                               inspect_command(),   check_command(),    report_command()};
     return table;
 }
 

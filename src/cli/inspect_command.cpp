@@ -10,6 +10,7 @@
 #include "cli/inspect_output.hpp"
 #include "cli/model_input.hpp"
 #include "cli/model_notes.hpp"
+#include "cli/report_output.hpp"
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -194,6 +195,7 @@ ExitCode run_inspect(const InspectFlags& given, const Common& common) {
             print_out(common.json ? read_text_file(folder->path() / "inspect.json", largest_report)
                                   : fmt::format("The run in {} is complete; its results are in inspect.json.\n",
                                                 folder->path().string()));
+            write_missing_report_page(folder->path(), common);
             return ExitCode::done;
         }
     }
@@ -226,14 +228,13 @@ ExitCode run_inspect(const InspectFlags& given, const Common& common) {
     if (folder) {
         write_inspection(*folder, document, models, sheet);
     }
-    if (common.json) {
-        print_out(dump_json(document, 2) + "\n");
-        return ExitCode::done;
-    }
-    print_out(inspect_text(models));
-    if (folder) {
+    print_out(common.json ? dump_json(document, 2) + "\n" : inspect_text(models));
+    if (folder && !common.json) {
         print_out(fmt::format("\nwritten to {}: depth.svg (one page), inspect.json, tables and figures\n",
                               *flags.folder.out));
+    }
+    if (folder) {
+        write_report_page(folder->path(), common);
     }
     return ExitCode::done;
 }

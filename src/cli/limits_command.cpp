@@ -9,6 +9,7 @@
 #include "cli/limits_output.hpp"
 #include "cli/model_input.hpp"
 #include "cli/model_notes.hpp"
+#include "cli/report_output.hpp"
 #include "cli/terminal.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -133,6 +134,7 @@ ExitCode run(LimitsFlags& flags, const Common& common) {
         print_out(common.json ? read_text_file(folder->path() / "limits.json", largest_document)
                               : fmt::format("The run in {} is complete; its results are in limits.json.\n",
                                             folder->path().string()));
+        write_missing_report_page(folder->path(), common);
         return ExitCode::done;
     }
     for (const std::string& note : lengths.notes) {
@@ -157,13 +159,12 @@ ExitCode run(LimitsFlags& flags, const Common& common) {
     if (folder) {
         write_limits(*folder, flags, document, results, about, sheet);
     }
-    if (common.json) {
-        print_out(dump_json(document, 2) + "\n");
-        return ExitCode::done;
-    }
-    print_out(limits_text(results, about));
-    if (folder) {
+    print_out(common.json ? dump_json(document, 2) + "\n" : limits_text(results, about));
+    if (folder && !common.json) {
         print_out(fmt::format("\nwritten to {}: limits.json, heads.csv, ks.csv and figures\n", *flags.folder.out));
+    }
+    if (folder) {
+        write_report_page(folder->path(), common);
     }
     return ExitCode::done;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/report_output.hpp"
 #include "cli/reproduce_output.hpp"
 #include "cli/terminal.hpp"
 #include "core/config.hpp"
@@ -139,6 +140,9 @@ ExitCode report(const ReproduceFlags& flags, const Common& common, const std::ve
                                     folder->path().string())
                       : "figures and tables: add --out DIR\n");
     }
+    if (folder != nullptr) {
+        write_report_page(folder->path(), common);
+    }
     for (const Judged& result : results) {
         if (!result.as_recorded()) {
             print_error(fmt::format("flyball: {} is recorded as {} and came out as {}\n", result.claim.id,
@@ -171,6 +175,7 @@ ExitCode run(const ReproduceFlags& flags, const Common& common) {
                               : fmt::format("The run in {} is complete; its claims are in claims.md and claims.json. "
                                             "Claims that it skipped are run by --force, with all others.\n",
                                             folder->path().string()));
+        write_missing_report_page(folder->path(), common);
         return folder->stored_verdicts_are_recorded(ledger) ? ExitCode::done : ExitCode::bad_verdict;
     }
     catch_interrupts();

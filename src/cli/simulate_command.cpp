@@ -6,6 +6,7 @@
 #include "bridge/model_weights.hpp"
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/report_output.hpp"
 #include "cli/simulate_figures.hpp"
 #include "cli/simulate_output.hpp"
 #include "cli/terminal.hpp"
@@ -159,6 +160,7 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
         print_out(common.json
                       ? folder->stored_result()
                       : fmt::format("The run in {} is complete; nothing is left to do.\n", folder->path().string()));
+        write_missing_report_page(folder->path(), common);
         return ExitCode::done;
     }
     catch_interrupts();
@@ -174,6 +176,9 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
     }
     print_out(common.json ? dump_json(dynamics::document(flags.settings, runs), 2) + "\n"
                           : simulate_text(flags.settings, runs, complete ? folder.get() : nullptr));
+    if (folder && complete) {
+        write_report_page(folder->path(), common);
+    }
     if (complete) {
         return ExitCode::done;
     }

@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/report_output.hpp"
 #include "cli/terminal.hpp"
 #include "cli/train_output.hpp"
 #include "core/file.hpp"
@@ -209,6 +210,7 @@ ExitCode run(TrainFlags& flags, const Common& common) {
         outer = std::make_unique<OuterFolder>(flags, plans, corpus);
     }
     catch_interrupts();
+    bool work_was_left = outer && !outer->folder().finished();
     TrainView view(plans.size());
     std::vector<TrainRun> runs;
     for (std::size_t i = 0; i < plans.size() && !interrupted(); ++i) {
@@ -219,6 +221,7 @@ ExitCode run(TrainFlags& flags, const Common& common) {
         } else if (flags.folder.out) {
             folder = std::make_unique<train::RunFolder>(*flags.folder.out, use, plans[i], corpus, resume_command);
         }
+        work_was_left = work_was_left || (folder && !folder->finished());
         train::RunResult result = run_one(plans[i], corpus, folder.get(), sheet, view, runs);
         runs.push_back({plans[i], std::move(result)});
         view.end_run(runs);
@@ -242,6 +245,10 @@ ExitCode run(TrainFlags& flags, const Common& common) {
     }
     if (flags.folder.out && !common.json) {
         print_out(fmt::format("\nwritten to {}: models, metrics, summary.json and figures\n", *flags.folder.out));
+    }
+    if (flags.folder.out) {
+        const auto write = work_was_left ? write_report_page : write_missing_report_page;
+        write(*flags.folder.out, common);
     }
     return ExitCode::done;
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto between_restart_points = std::chrono::seconds(2);
 constexpr std::size_t usual_frames = 16;  // six and four of them are evenly spaced
-constexpr std::size_t most_frames = 600;  // of a moving picture
+constexpr std::size_t film_frames = 600;  // of a moving picture
 
 // Commas and quotes do not occur in names of equations, but commas do in the settings of schemes.
 std::string samples_csv(const std::vector<SchemeRun>& runs) {
@@ -131,12 +131,13 @@ record::Identity folder_identity(const std::vector<record::Identity>& runs, cons
     return identity;
 }
 
-std::vector<std::size_t> frames_of(const RunFolder::Plan& plan) {
+// Of the figures of the sphere and the circle.
+std::vector<std::size_t> panels_of(const RunFolder::Plan& plan) {
     const Settings& settings = plan.settings;
     std::vector<std::size_t> chosen;
     if (settings.dim == 2 || settings.dim == 3) {
         const std::size_t samples = sample_times(settings).size();
-        const std::size_t frames = std::min<std::size_t>(plan.all_frames ? most_frames : usual_frames, samples);
+        const std::size_t frames = std::min<std::size_t>(plan.all_frames ? film_frames : usual_frames, samples);
         for (std::size_t i = 0; i < frames; ++i) {
             chosen.push_back(i * (samples - 1) / std::max<std::size_t>(1, frames - 1));
         }
@@ -153,7 +154,8 @@ RunFolder::RunFolder(std::filesystem::path path, record::FolderUse use, Plan pla
       folder_(std::move(path), use,
               {to_toml(configuration(plan_)), folder_identity(identities_, plan_), plan_.resume_command,
                "dynamics.run_folder", inputs_of_runs(identities_)}),
-      frame_samples_(frames_of(plan_)),
+      panel_samples_(panels_of(plan_)),
+      frame_samples_(frame_samples(plan_.settings)),
       files_{"config.toml"} {}
 
 std::filesystem::path RunFolder::restart_file(std::size_t i) const {
@@ -165,7 +167,17 @@ TrajectoryParts RunFolder::parts(std::size_t i) const {
 }
 
 bool RunFolder::is_kept(std::size_t index) const {
-    return plan_.trajectory || std::find(frame_samples_.begin(), frame_samples_.end(), index) != frame_samples_.end();
+    return plan_.trajectory || std::find(panel_samples_.begin(), panel_samples_.end(), index) != panel_samples_.end();
+}
+
+FrameFile RunFolder::frame_file(std::size_t i) const {
+    const std::string name = fmt::format("frames-{}", i + 1);
+    return {folder_.work(name + ".safetensors"), {name, identities_[i]}, plan_.settings};
+}
+
+std::size_t RunFolder::frame_count(std::size_t samples) const {
+    return static_cast<std::size_t>(std::count_if(frame_samples_.begin(), frame_samples_.end(),
+                                                  [&](std::size_t index) { return index < samples; }));
 }
 
 void RunFolder::check_samples(std::size_t i, std::size_t count) const {
@@ -174,6 +186,9 @@ void RunFolder::check_samples(std::size_t i, std::size_t count) const {
         if (is_kept(index)) {
             kept.load(index);
         }
+    }
+    if (!frame_samples_.empty()) {
+        frame_file(i).load(frame_count(count));
     }
 }
 
@@ -199,9 +214,21 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
     }
     const TrajectoryParts kept = parts(i);
     std::size_t index = from ? from->next_sample : 0;
+    FrameFile frames = frame_file(i);
+    if (from && !frame_samples_.empty()) {
+        frames.load(frame_count(index));
+    }
+    const auto save_frames = [&] {  // before what says that they are there
+        if (!frame_samples_.empty()) {
+            frames.save();
+        }
+    };
     watch.sampled = [&](const Sample& sample, const Particles& particles) {
         if (is_kept(index)) {
             kept.save(index, {sample.t, particles.x(), particles.theta()});
+        }
+        if (std::binary_search(frame_samples_.begin(), frame_samples_.end(), index)) {
+            frames.add(sample.t, particles.theta());
         }
         ++index;
     };
@@ -211,14 +238,17 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
         latest = point;
         const auto now = std::chrono::steady_clock::now();
         if (now - written > between_restart_points) {
+            save_frames();
             save_restart_point(restart_file(i), identities_[i], point);
             written = now;
         }
     };
     Record record = dynamics::run(problem_of(s, program), control, watch, from);
     if (record.outcome != Outcome::interrupted) {
+        save_frames();
         save_record(restart_file(i), identities_[i], record);
     } else if (latest) {
+        save_frames();
         save_restart_point(restart_file(i), identities_[i], *latest);
     }
     return record;
@@ -226,7 +256,7 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
 
 std::vector<TrajectorySample> RunFolder::frames(std::size_t i, const Record& record) const {
     std::vector<TrajectorySample> found;
-    for (const std::size_t index : frame_samples_) {
+    for (const std::size_t index : panel_samples_) {
         if (index < record.samples.size()) {  // or the run ended before
             found.push_back(parts(i).load(index));
         }
@@ -242,6 +272,14 @@ void RunFolder::write(const std::vector<SchemeRun>& runs) {
 
     write_arrays(path() / "samples.safetensors", runs);
     add_file("samples.safetensors");
+    if (!frame_samples_.empty()) {
+        write_frames(path() / "frames.safetensors", plan_.settings, runs.size(), [&](std::size_t i) {
+            FrameFile file = frame_file(i);
+            file.load(frame_count(runs[i].record.samples.size()));
+            return file.frames();
+        });
+        add_file("frames.safetensors");
+    }
     for (std::size_t i = 0; plan_.trajectory && i < runs.size(); ++i) {
         const std::string name = runs.size() > 1 ? fmt::format("trajectory-{}.h5", i + 1) : "trajectory.h5";
         write_h5md(path() / name, parts(i), runs[i].record.samples.size(), plan_.settings, runs[i].scheme.name,

@@ -1,6 +1,7 @@
 // The folder of one or several runs from the same start: `simulate --out DIR`.
 //
-//     config.toml provenance.json result.json samples.csv samples.safetensors, trajectories; figures by the front end
+//     config.toml provenance.json result.json samples.csv samples.safetensors frames.safetensors, trajectories;
+//     figures by the front end
 //     work/         restart points and samples while runs go on; removed at the end (record/folder.hpp)
 //
 // A run killed at any instant and taken up again ends with the same bits.
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "dynamics/document.hpp"
+#include "dynamics/frames.hpp"
 #include "dynamics/trajectory.hpp"
 #include "record/folder.hpp"
 
@@ -55,7 +57,9 @@ class RunFolder {
   private:
     std::filesystem::path restart_file(std::size_t i) const;
     TrajectoryParts parts(std::size_t i) const;
-    bool is_kept(std::size_t index) const;  // as a file: for the trajectory, or as a frame
+    FrameFile frame_file(std::size_t i) const;
+    std::size_t frame_count(std::size_t samples) const;  // how many of the first samples are frames
+    bool is_kept(std::size_t index) const;               // as a file: for the trajectory, or as a frame
     // Before a run goes on: the first `count` samples it will need at the end are there, whole and its own.
     void check_samples(std::size_t i, std::size_t count) const;
 
@@ -63,7 +67,8 @@ class RunFolder {
     bool resumes_;
     std::vector<record::Identity> identities_;  // of each run
     record::Folder folder_;
-    std::vector<std::size_t> frame_samples_;  // what the picture of the sphere shows; empty unless dim is 2 or 3
+    std::vector<std::size_t> panel_samples_;  // what the picture of the sphere shows; empty unless dim is 2 or 3
+    std::vector<std::size_t> frame_samples_;  // what the moving picture shows (frames.hpp)
     std::vector<std::string> files_;
 };
 

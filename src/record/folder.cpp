@@ -223,6 +223,9 @@ void Folder::remove_results() const {
             std::filesystem::remove(path_ / name, ignored);
         }
     }
+    if (!names.empty()) {
+        std::filesystem::remove(path_ / page_name, ignored);
+    }
     std::filesystem::remove(path_ / "provenance.json", ignored);
     remove_tree(path_ / "work");
     remove_tree(path_ / spent);

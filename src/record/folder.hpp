@@ -23,6 +23,10 @@
 
 namespace flyball::record {
 
+// The page of a finished run (`flyball report`): a copy for readers, which no checksum covers and which goes with the
+// results when a folder is used again.
+inline constexpr const char* page_name = "report.html";
+
 enum class FolderUse { fresh, force, resume };
 
 // How the settings out, resume and force mean a folder to be used; resume without out is an Error, and so are a folder

@@ -8,6 +8,7 @@
 #include "core/number.hpp"
 #include "report/checks.hpp"
 #include "report/figure.hpp"
+#include "report/figure_about.hpp"
 #include "report/print.hpp"
 
 namespace flyball::report {
@@ -38,7 +39,7 @@ std::vector<std::string> write_all(const std::filesystem::path& folder, std::str
         throw Error(ErrorKind::usage, "report.write_figure", "the name " + flyball::quoted(name),
                     "a file name without a folder");
     }
-    const std::string svg = svg_of(figure, sheet);
+    const std::string svg = with_about(svg_of(figure, sheet), about(figure));
     std::vector<std::pair<std::string, std::string>> files;
     for (const Format format : sheet.formats) {
         files.emplace_back(fmt::format("{}.{}", name, ending(format)),

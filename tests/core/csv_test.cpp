@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/error.hpp"
+
 namespace flyball::test {
 namespace {
 
@@ -16,6 +18,28 @@ TEST(Csv, QuotesACellOnlyWhereItMust) {
     EXPECT_EQ(csv_cell("post-ln", Quotes::always), "\"post-ln\"");
     EXPECT_EQ(csv_cell("", Quotes::always), "\"\"");
     EXPECT_EQ(csv_cell("\"", Quotes::always), "\"\"\"\"");
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+TEST(Csv, IsReadAsItWasWritten) {
+    const Rows rows = {{"a", "b,c"}, {"say \"so\"", "two\nlines"}, {"", "1e-3"}};
+    std::string text;
+    for (const auto& row : rows) {
+        text += csv_cell(row[0]) + "," + csv_cell(row[1], Quotes::always) + "\n";
+    }
+    EXPECT_EQ(parse_csv(text, "t"), rows);
+    EXPECT_EQ(parse_csv("a,b\r\n1,\"2\"\r\n", "t"), (Rows{{"a", "b"}, {"1", "2"}}));
+    EXPECT_EQ(parse_csv("a,b\n1,2", "t"), (Rows{{"a", "b"}, {"1", "2"}})) << "the last newline may be missing";
+    EXPECT_EQ(parse_csv("a,\n,b\n", "t"), (Rows{{"a", ""}, {"", "b"}}));
+    EXPECT_EQ(parse_csv("", "t"), Rows{});
+}
+
+TEST(Csv, RowsOfAnotherWidthAndOpenQuotesAreRefused) {
+    EXPECT_THROW(parse_csv("a,b\n1\n", "t"), Error);
+    EXPECT_THROW(parse_csv("a,b\n1,2,3\n", "t"), Error);
+    EXPECT_THROW(parse_csv("a,\"b\n", "t"), Error);
+    EXPECT_THROW(parse_csv("a,\"b\"c\n", "t"), Error);
 }
 
 }  // namespace

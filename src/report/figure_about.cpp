@@ -1,0 +1,120 @@
+#include "report/figure_about.hpp"
+
+#include <array>
+#include <utility>
+
+#include "report/colour.hpp"
+#include "report/svg.hpp"
+
+namespace flyball::report {
+
+namespace {
+
+constexpr std::string_view opening = "<metadata>";
+constexpr std::string_view closing = "</metadata>";
+constexpr std::string_view before = "</desc>\n";  // as Page::finish writes it
+
+Json axis_json(const Axis& axis) {
+    Json json = Json::object();
+    json["label"] = axis.label;
+    json["log"] = axis.scale == Scale::log;
+    if (axis.min) {
+        json["min"] = *axis.min;
+    }
+    if (axis.max) {
+        json["max"] = *axis.max;
+    }
+    return json;
+}
+
+Json head_json(std::string_view kind, const std::string& title, const std::string& caption) {
+    Json json = Json::object();
+    json["kind"] = kind;
+    json["title"] = title;
+    json["caption"] = caption;
+    return json;
+}
+
+// What escape() has done to a text.
+std::string unescaped(std::string_view text) {
+    constexpr std::array<std::pair<std::string_view, char>, 5> entities = {
+        {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&#39;", '\''}}};
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t taken = 1;
+        char c = text[i];
+        for (const auto& [entity, meaning] : entities) {
+            if (text.substr(i, entity.size()) == entity) {
+                taken = entity.size();
+                c = meaning;
+                break;
+            }
+        }
+        out += c;
+        i += taken;
+    }
+    return out;
+}
+
+}  // namespace
+
+Json about(const LineFigure& figure) {
+    Json json = head_json("lines", figure.title, figure.caption);
+    json["x"] = axis_json(figure.x);
+    json["y"] = axis_json(figure.y);
+    json["series"] = Json::array();
+    for (std::size_t i = 0; i < figure.series.size(); ++i) {
+        const Style style = resolved(figure.series[i].style, i);
+        json["series"].push_back({{"name", figure.series[i].name},
+                                  {"colour", style.colour},
+                                  {"dash", style.dash},
+                                  {"points", figure.series[i].x.size()}});
+    }
+    return json;
+}
+
+Json about(const HeatFigure& figure) {
+    Json json = head_json("heat", figure.title, figure.caption);
+    json["x"] = axis_json(figure.x);
+    json["y"] = axis_json(figure.y);
+    json["colour"] = axis_json(figure.colour);
+    return json;
+}
+
+Json about(const BoxFigure& figure) {
+    Json json = head_json("boxes", figure.title, figure.caption);
+    json["axis"] = axis_json(figure.axis);
+    json["groups"] = Json::array();
+    for (std::size_t i = 0; i < figure.groups.size(); ++i) {
+        json["groups"].push_back(
+            {{"label", figure.groups[i].label}, {"colour", resolved(figure.groups[i].style, i).colour}});
+    }
+    return json;
+}
+
+Json about(const SphereFigure& /*figure*/) {
+    return nullptr;
+}
+
+Json about(const PanelFigure& /*figure*/) {
+    return nullptr;
+}
+
+std::string with_about(std::string svg, const Json& about) {
+    const std::size_t at = svg.find(before);
+    if (!about.is_null() && at != std::string::npos) {
+        svg.insert(at + before.size(), std::string(opening) + escape(dump_json(about)) + std::string(closing) + "\n");
+    }
+    return svg;
+}
+
+std::optional<Json> about_in(std::string_view svg, std::string_view what) {
+    const std::size_t begin = svg.find(opening);
+    const std::size_t end = begin == std::string_view::npos ? begin : svg.find(closing, begin);
+    if (end == std::string_view::npos) {
+        return std::nullopt;
+    }
+    return parse_json(unescaped(svg.substr(begin + opening.size(), end - begin - opening.size())), what);
+}
+
+}  // namespace flyball::report

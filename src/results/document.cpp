@@ -1,0 +1,162 @@
+#include "results/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/config.hpp"
+#include "core/error.hpp"
+#include "core/version.hpp"
+#include "report/page.hpp"
+#include "results/parts.hpp"
+
+namespace flyball::results {
+
+namespace {
+
+constexpr std::size_t levels = 8;
+
+using ReadParts = void (*)(Reader&);
+
+// Who can read the folder of a command.
+const std::map<std::string, ReadParts>& readers() {
+    static const std::map<std::string, ReadParts> table = {{"simulate", read_simulation}, {"reproduce", read_claims},
+                                                           {"train", read_training},      {"inspect", read_inspection},
+                                                           {"limits", read_limits},       {"check", read_check}};
+    return table;
+}
+
+[[noreturn]] void refuse_folder(const std::filesystem::path& folder, std::string_view what) {
+    throw Error(ErrorKind::input, "results.folder", fmt::format("{}, {}", flyball::quoted(folder.string()), what),
+                "the folder that a command was given as " + setting("out"), "flyball simulate has one, for example");
+}
+
+std::vector<ConfigEntry> configuration_of(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) {
+        refuse_folder(folder, "which is not a folder");
+    }
+    if (!std::filesystem::is_regular_file(folder / "config.toml", ignored)) {
+        refuse_folder(folder, "which has no config.toml");
+    }
+    return load_config(folder / "config.toml");
+}
+
+std::string command_in(const std::filesystem::path& folder, const std::vector<ConfigEntry>& entries) {
+    for (const ConfigEntry& entry : entries) {
+        const std::string command = entry.key.substr(0, entry.key.find('.'));
+        if (readers().count(command) == 1) {
+            return command;
+        }
+    }
+    refuse_folder(folder, "whose config.toml is of no command that has a page");
+}
+
+Json settings_json(const std::vector<ConfigEntry>& entries) {
+    Json list = Json::array();
+    for (const ConfigEntry& entry : entries) {
+        const std::size_t dot = entry.key.find('.');
+        list.push_back({dot == std::string::npos ? entry.key : entry.key.substr(dot + 1),
+                        fmt::format("{}", fmt::join(entry.values, ", "))});
+    }
+    return list;
+}
+
+Json provenance_json(Reader& reader) {
+    Json list = Json::array();
+    if (!reader.has("provenance.json")) {
+        list.push_back({"state", "this run is not finished"});
+        return list;
+    }
+    reader.attempt("provenance.json", [&] {
+        const Json about = reader.json("provenance.json");
+        for (const auto& [key, value] : about.items()) {
+            if (value.is_object() && key != "kernels") {
+                list.push_back({key, fmt::format("{} with checksums, in provenance.json", value.size())});
+            } else {
+                list.push_back({key, words(value)});
+            }
+        }
+    });
+    return list;
+}
+
+// The last part of a path, also of "run/" and ".".
+std::string name_of(const std::filesystem::path& folder) {
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(folder, error);
+    const std::string name = (error ? folder : whole).filename().string();
+    return name.empty() ? folder.string() : name;
+}
+
+Json folder_json(const std::filesystem::path& folder, const Detail& detail) {
+    const std::vector<ConfigEntry> entries = configuration_of(folder);
+    const std::string command = command_in(folder, entries);
+    Reader reader(folder, detail);
+    Json json = Json::object();
+    json["name"] = name_of(folder);
+    json["command"] = command;
+    json["settings"] = settings_json(entries);
+    json["provenance"] = provenance_json(reader);
+    readers().at(command)(reader);
+    json["unreadable"] = reader.unreadable();
+    json["parts"] = reader.parts();
+    return json;
+}
+
+Json with_notes(Json folders, const std::string& note) {
+    Json document = Json::object();
+    document["version"] = version;
+    document["notes"] = Json::array();
+    if (!note.empty()) {
+        document["notes"].push_back(note);
+    }
+    document["folders"] = std::move(folders);
+    return document;
+}
+
+}  // namespace
+
+Json document_of(const std::vector<std::filesystem::path>& folders, std::size_t level) {
+    Json list = Json::array();
+    for (const std::filesystem::path& folder : folders) {
+        list.push_back(folder_json(folder, Detail::at(level)));
+    }
+    return with_notes(std::move(list),
+                      level == 0 ? std::string()
+                                 : fmt::format("These results are large. To keep this page below {} MB, curves, moving "
+                                               "pictures and tables show a selection; the files have everything.",
+                                               largest_page / 1'000'000));
+}
+
+Page page_of(const std::vector<std::filesystem::path>& folders) {
+    Page page;
+    for (std::size_t level = 0;; ++level) {
+        Json document = document_of(folders, level);
+        std::string embedded = report::embedded_json(document);
+        if (embedded.size() + report::page_frame_size() > largest_page - 10'000) {
+            if (level < levels) {
+                continue;
+            }
+            // Thousands of claims or heads: what is left is what was run.
+            for (Json& folder : document["folders"]) {
+                folder["parts"] = Json::array();
+                folder["unreadable"] = {"These results are too large for one page, even a selection of them."};
+            }
+            embedded = report::embedded_json(document);
+        }
+        std::string names;
+        page.folders = Json::array();
+        for (const Json& folder : document["folders"]) {
+            names += (names.empty() ? "" : ", ") + folder.at("name").get<std::string>();
+            page.folders.push_back({{"folder", folders[page.folders.size()].string()},
+                                    {"command", folder.at("command")},
+                                    {"unreadable", folder.at("unreadable")}});
+        }
+        page.html = report::page_around(embedded, "Flyball report: " + names.substr(0, 200));
+        return page;
+    }
+}
+
+}  // namespace flyball::results

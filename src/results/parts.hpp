@@ -1,0 +1,88 @@
+// Parts of the document, and the commands whose folders are read: one function each. A reader takes what it can read;
+// Reader::attempt() turns what it cannot into a sentence.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/json.hpp"
+#include "report/figure.hpp"
+#include "results/detail.hpp"
+
+namespace flyball::results {
+
+// A folder that is being read.
+class Reader {
+  public:
+    Reader(std::filesystem::path folder, const Detail& detail) : folder_(std::move(folder)), detail_(detail) {}
+
+    const std::filesystem::path& folder() const { return folder_; }
+    const Detail& detail() const { return detail_; }
+    bool has(const std::string& name) const;
+    std::string text(const std::string& name) const;
+    Json json(const std::string& name) const;
+
+    // Runs `read`; when the file it is about is damaged, or is not what it should be, a sentence says so.
+    void attempt(const std::string& name, const std::function<void()>& read);
+
+    void add(Json part) { parts_.push_back(std::move(part)); }
+    const Json& parts() const { return parts_; }
+    const std::vector<std::string>& unreadable() const { return unreadable_; }
+
+  private:
+    std::filesystem::path folder_;
+    Detail detail_;
+    Json parts_ = Json::array();
+    std::vector<std::string> unreadable_;
+};
+
+void read_simulation(Reader& reader);
+void read_claims(Reader& reader);
+void read_training(Reader& reader);
+void read_inspection(Reader& reader);
+void read_limits(Reader& reader);
+void read_check(Reader& reader);
+
+// Numbers of a JSON array; null is NaN, anything else an error of the library below.
+std::vector<double> numbers(const Json& list);
+double number_or_nan(const Json& object, const std::string& key);
+// A value in words: text as it is, numbers as the files have them, nothing for null.
+std::string words(const Json& value);
+
+// Lines over one axis, with several quantities each.
+struct CurveSeries {
+    std::string name;
+    report::Style style;
+    std::vector<double> x;
+    std::vector<std::pair<std::string, std::vector<double>>> quantities;
+};
+struct CurvesHead {
+    std::string title, about, x;
+    bool log_x = false;
+    std::vector<std::string> shown;  // quantities that have a chart from the start, as far as they are there
+    std::vector<std::pair<std::string, std::pair<std::string, std::string>>> bands = {};  // lower and upper edge
+};
+Json curves(const CurvesHead& head, std::vector<CurveSeries> series, const Detail& detail);
+
+Json table(std::string_view title, std::string_view about, const std::vector<std::string>& columns, Json rows,
+           const Detail& detail);
+Json sentences(std::string_view title, const Json& list);
+// Objects with layer, head, numbers and words; `shown` is the quantity that colours the map at first.
+Json head_map(std::string_view title, std::string_view about, const std::string& shown, const Json& heads);
+
+// Every field of these records that is a number in one of them, over their field `x`.
+CurveSeries series_of_records(const std::string& name, const Json& records, const std::string& x);
+
+// Colour and dash of a scheme by its name, as the catalogue has it; of equations of one's own by their number.
+report::Style style_of_scheme(const std::string& name, std::size_t& own_equations);
+
+// A figure NAME.csv with what NAME.svg says of it; null where the picture says nothing.
+Json figure_of(const Reader& reader, const std::string& name);
+
+std::string base64(std::string_view bytes);
+
+}  // namespace flyball::results

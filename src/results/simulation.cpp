@@ -1,0 +1,201 @@
+// simulate --out: result.json and frames.safetensors.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "core/safetensors.hpp"
+#include "results/parts.hpp"
+
+namespace flyball::results {
+
+namespace {
+
+struct Simulated {
+    std::string name, equation, outcome;
+    report::Style style;
+    CurveSeries series;
+    double collapse_time = std::numeric_limits<double>::quiet_NaN();
+
+    // The values of a quantity; of one that is not there, none.
+    std::vector<double> values(std::string_view quantity) const {
+        for (const auto& [key, list] : series.quantities) {
+            if (key == quantity) {
+                return list;
+            }
+        }
+        return {};
+    }
+    Json at_start(std::string_view quantity) const {
+        const std::vector<double> list = values(quantity);
+        return list.empty() ? Json() : Json(list.front());
+    }
+    Json at_end(std::string_view quantity) const {
+        const std::vector<double> list = values(quantity);
+        return list.empty() ? Json() : Json(list.back());
+    }
+};
+
+bool is_list_of(const Json& value, std::size_t count) {
+    return value.is_array() && value.size() == count && (count == 0 || value[0].is_number() || value[0].is_null());
+}
+
+// Every list as long as that of times, also inside an object: "speed", "cosine.mean".
+Simulated read_run(const Json& run, std::size_t& own_equations) {
+    Simulated result;
+    result.name = run.at("scheme").get<std::string>();
+    result.equation = run.at("equation").get<std::string>();
+    result.outcome = run.at("outcome").get<std::string>();
+    result.collapse_time = number_or_nan(run, "collapse_time");
+    result.style = style_of_scheme(result.name, own_equations);
+    result.series = {result.name, result.style, numbers(run.at("t")), {}};
+    const std::size_t count = result.series.x.size();
+    for (const auto& [key, value] : run.items()) {
+        if (key != "t" && is_list_of(value, count)) {
+            result.series.quantities.emplace_back(key, numbers(value));
+        }
+        if (value.is_object()) {
+            for (const auto& [inner, list] : value.items()) {
+                if (is_list_of(list, count)) {
+                    result.series.quantities.emplace_back(fmt::format("{}.{}", key, inner), numbers(list));
+                }
+            }
+        }
+    }
+    return result;
+}
+
+Json run_table(const std::vector<Simulated>& runs, const Detail& detail) {
+    Json rows = Json::array();
+    for (const Simulated& run : runs) {
+        rows.push_back({run.name, run.equation, run.outcome, run.at_start("cosine.mean"), run.at_end("cosine.mean"),
+                        run.collapse_time, run.at_start("speed"), run.at_end("speed"), run.at_end("radius.mean")});
+    }
+    return table(
+        "How it ended",
+        "Collapse: the first time at which the mean cosine is above 0.999, so that all tokens are one; without a "
+        "number it was not reached.",
+        {"scheme", "equation", "outcome", "cosine at the start", "cosine at the end", "collapse at time",
+         "speed at the start", "speed at the end", "length at the end"},
+        std::move(rows), detail);
+}
+
+// 16-bit numbers for -1 .. 1; what is not finite is the centre.
+void put_coordinate(std::string& bytes, float value) {
+    const float inside = std::isfinite(value) ? std::clamp(value, -1.0F, 1.0F) : 0.0F;
+    const auto scaled = static_cast<std::int16_t>(std::lround(inside * 32767.0F));
+    const auto bits = static_cast<std::uint16_t>(scaled);
+    bytes += static_cast<char>(bits & 0xffU);
+    bytes += static_cast<char>(bits >> 8U);
+}
+
+std::size_t metadata_count(const SafeTensors& file, const char* key) {
+    const auto found = file.metadata().find(key);
+    const auto value = found == file.metadata().end() ? std::nullopt : parse_whole(found->second);
+    if (!value) {
+        throw Error(ErrorKind::input, "results.frames", fmt::format("frames without '{}'", key),
+                    "the frames of a simulation", "run the simulation again");
+    }
+    return *value;
+}
+
+// The cosine at a time of the samples.
+double cosine_at(const Simulated& run, double t) {
+    const std::vector<double> cosine = run.values("cosine.mean");
+    const auto found = std::lower_bound(run.series.x.begin(), run.series.x.end(), t);
+    const auto i = static_cast<std::size_t>(found - run.series.x.begin());
+    return i < cosine.size() && run.series.x[i] == t ? cosine[i] : std::numeric_limits<double>::quiet_NaN();
+}
+
+Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& run, const Detail& detail,
+                std::size_t& shown) {
+    const std::string name = fmt::format("run.{}", number);
+    const std::vector<std::size_t> shape = file.info(name).shape;
+    const std::vector<float> points = file.read<float>(name);
+    const std::vector<double> times = file.read<double>(fmt::format("time.{}", number));
+    if (shape.size() != 3 || shape[2] != 3 || shape[0] != times.size()) {
+        throw Error(ErrorKind::input, "results.frames", fmt::format("a tensor {} of another shape", name),
+                    "[frames, tokens, 3]", "run the simulation again");
+    }
+    const std::vector<std::size_t> tokens = evenly(shape[1], detail.particles);
+    shown = tokens.size();
+    std::string bytes;
+    Json json = Json::object();
+    json["name"] = run.name;
+    json["colour"] = run.style.colour;
+    json["dash"] = run.style.dash;
+    json["equation"] = run.equation;
+    json["outcome"] = run.outcome;
+    json["times"] = Json::array();
+    json["cosine"] = Json::array();
+    for (const std::size_t k : evenly(times.size(), detail.frames)) {
+        json["times"].push_back(times[k]);
+        json["cosine"].push_back(cosine_at(run, times[k]));
+        for (const std::size_t token : tokens) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                put_coordinate(bytes, points[(k * shape[1] + token) * 3 + i]);
+            }
+        }
+    }
+    json["points"] = base64(bytes);
+    return json;
+}
+
+Json spheres(const Reader& reader, const std::vector<Simulated>& runs) {
+    const SafeTensors file = SafeTensors::open(reader.folder() / "frames.safetensors");
+    Json part = Json::object();
+    part["kind"] = "spheres";
+    part["title"] = "Tokens in motion";
+    part["tokens"] = metadata_count(file, "tokens");
+    part["dim"] = metadata_count(file, "dim");
+    const auto share = file.metadata().find("share");
+    const auto value = share == file.metadata().end() ? std::nullopt : parse_double(share->second);
+    part["share"] = value ? Json(*value) : Json();
+    std::size_t samples = 0;
+    std::size_t shown = 0;
+    part["runs"] = Json::array();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        part["runs"].push_back(sphere_run(file, i, runs[i], reader.detail(), shown));
+        samples = std::max(samples, runs[i].series.x.size());
+    }
+    part["shown"] = shown;
+    part["samples"] = samples;
+    return part;
+}
+
+}  // namespace
+
+void read_simulation(Reader& reader) {
+    std::vector<Simulated> runs;
+    reader.attempt("result.json", [&] {
+        const Json result = reader.json("result.json");
+        std::size_t own_equations = 0;
+        for (const Json& run : result.at("runs")) {
+            runs.push_back(read_run(run, own_equations));
+        }
+    });
+    if (runs.empty()) {
+        return;
+    }
+    if (reader.has("frames.safetensors")) {
+        reader.attempt("frames.safetensors", [&] { reader.add(spheres(reader, runs)); });
+    }
+    reader.add(run_table(runs, reader.detail()));
+    std::vector<CurveSeries> series;
+    for (const Simulated& run : runs) {
+        series.push_back(run.series);
+    }
+    reader.add(curves({"Over time",
+                       "Time is depth: a layer that moves tokens by dt times its velocity takes the time dt.",
+                       "time",
+                       false,
+                       {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
+                       {{"cosine.mean", {"cosine.lo", "cosine.hi"}}}},
+                      std::move(series), reader.detail()));
+}
+
+}  // namespace flyball::results

@@ -1,0 +1,118 @@
+// train --out: summary.json and metrics.jsonl, of one run or of a folder of runs.
+#include <fmt/format.h>
+
+#include "results/parts.hpp"
+
+namespace flyball::results {
+
+namespace {
+
+struct Trained {
+    std::string name, scheme;
+    std::string metrics;  // file
+};
+
+// Whole lines; the last one of a run that goes on may be torn.
+Json lines_of(const std::string& text, const std::string& name) {
+    Json lines = Json::array();
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        if (end == std::string::npos) {
+            break;
+        }
+        lines.push_back(parse_json(std::string_view(text).substr(begin, end - begin), name));
+        begin = end + 1;
+    }
+    return lines;
+}
+
+// What was recorded of the layers at the last step that has a record of them.
+Json last_layers(const Json& lines) {
+    for (std::size_t i = lines.size(); i-- > 0;) {
+        if (lines[i].contains("layers") && lines[i]["layers"].is_array() && !lines[i]["layers"].empty()) {
+            Json layers = Json::array();
+            for (std::size_t l = 0; l < lines[i]["layers"].size(); ++l) {
+                Json layer = lines[i]["layers"][l];
+                layer["layer"] = l;
+                layers.push_back(std::move(layer));
+            }
+            return layers;
+        }
+    }
+    return Json::array();
+}
+
+Json summary_row(const Json& s) {
+    return {words(s.at("name")),
+            words(s.at("equation")),
+            words(s.at("outcome")),
+            s.at("steps"),
+            s.at("loss"),
+            s.at("validation_loss"),
+            number_or_nan(s, "entropy_floor"),
+            number_or_nan(s, "growth"),
+            number_or_nan(s, "smallest_gradient"),
+            number_or_nan(s, "largest_gradient"),
+            number_or_nan(s, "tokens_per_second")};
+}
+
+}  // namespace
+
+void read_training(Reader& reader) {
+    std::vector<Trained> runs;
+    if (reader.has("summary.json")) {
+        reader.attempt("summary.json", [&] {
+            const Json summary = reader.json("summary.json");
+            const Json list = summary.is_array() ? summary : Json::array({summary});
+            Json rows = Json::array();
+            for (const Json& one : list) {
+                rows.push_back(summary_row(one));
+                const std::string name = one.at("name").get<std::string>();
+                // The folder of a run is called as the run is; a name that leads elsewhere is no run of ours.
+                if (name.find('/') == std::string::npos && name != "..") {
+                    runs.push_back({name, one.at("scheme").get<std::string>(),
+                                    summary.is_array() ? name + "/metrics.jsonl" : "metrics.jsonl"});
+                }
+            }
+            reader.add(
+                table("How it ended",
+                      "Losses are in nats a token. Growth: length of the stream after the last block over that of "
+                      "the embedding. The gradients are the smallest and the largest among the blocks, at the end.",
+                      {"run", "equation", "outcome", "steps", "loss", "validation_loss", "least possible loss",
+                       "growth", "smallest gradient", "largest gradient", "tokens_per_second"},
+                      std::move(rows), reader.detail()));
+        });
+    } else {
+        runs.push_back({"this run", "", "metrics.jsonl"});
+    }
+    std::vector<CurveSeries> steps;
+    std::vector<CurveSeries> depth;
+    std::size_t own_equations = 0;
+    for (const Trained& run : runs) {
+        reader.attempt(run.metrics, [&] {
+            const Json lines = lines_of(reader.text(run.metrics), run.metrics);
+            const report::Style style =
+                run.scheme.empty() ? report::Style{} : style_of_scheme(run.scheme, own_equations);
+            steps.push_back(series_of_records(run.name, lines, "step"));
+            steps.back().style = style;
+            if (const Json layers = last_layers(lines); !layers.empty()) {
+                depth.push_back(series_of_records(run.name, layers, "layer"));
+                depth.back().style = style;
+            }
+        });
+    }
+    if (!steps.empty()) {
+        reader.add(curves({"Over steps", "", "step", false, {"loss", "validation_loss", "gradient"}}, std::move(steps),
+                          reader.detail()));
+    }
+    if (!depth.empty()) {
+        reader.add(curves({"Over depth, at the end",
+                           "What was recorded after each block at the last step that has a record of the blocks.",
+                           "block",
+                           false,
+                           {"norm", "gradient", "angle", "attention_ratio"}},
+                          std::move(depth), reader.detail()));
+    }
+}
+
+}  // namespace flyball::results

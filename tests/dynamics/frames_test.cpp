@@ -1,0 +1,156 @@
+// What a moving picture shows of runs.
+#include "dynamics/frames.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/safetensors.hpp"
+#include "dynamics/run_folder.hpp"
+
+namespace flyball::dynamics::test::frames_test {
+namespace {
+
+std::filesystem::path fresh_path(const std::string& name) {
+    const std::filesystem::path path = std::filesystem::temp_directory_path() / (name + "-" + std::to_string(getpid()));
+    std::filesystem::remove_all(path);
+    return path;
+}
+
+TEST(MovingPicture, TakesSamplesEvenlyAndStaysSmall) {
+    Settings s;
+    s.tokens = 10;
+    s.dim = 3;
+    s.samples = 121;
+    const std::vector<std::size_t> chosen = frame_samples(s);
+    ASSERT_EQ(chosen.size(), 61U);
+    EXPECT_EQ(chosen[0], 0U);
+    EXPECT_EQ(chosen[1], 2U);
+    EXPECT_EQ(chosen[60], 120U);
+    s.samples = 5;
+    EXPECT_EQ(frame_samples(s), (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+    s.samples = 121;
+    s.tokens = 4096;  // of which 400 are shown
+    s.dim = 1000;     // 1.6 MB a frame: ten of them
+    EXPECT_EQ(frame_samples(s).size(), 10U);
+    EXPECT_EQ(frame_samples(s).back(), 120U);
+    s.dim = 100'000;
+    EXPECT_TRUE(frame_samples(s).empty());
+}
+
+TEST(MovingPicture, ShowsSomeOfManyTokensEvenly) {
+    EXPECT_EQ(shown_tokens(3), (std::vector<std::size_t>{0, 1, 2}));
+    const std::vector<std::size_t> some = shown_tokens(4000);
+    ASSERT_EQ(some.size(), 400U);
+    EXPECT_EQ(some[1], 10U);
+    EXPECT_EQ(some.back(), 3990U);
+}
+
+// Rows with squares 9, 4 and 1 along three rotated axes and nothing along the fourth.
+TEST(MovingPicture, LooksAlongTheLeadingDirections) {
+    const double h = std::sqrt(0.5);
+    const std::vector<std::vector<double>> axes = {{h, -h, 0, 0}, {h, h, 0, 0}, {0, 0, 0, 1}};
+    const std::vector<double> sizes = {3, 2, 1};
+    std::vector<float> rows;
+    for (const double sign : {1.0, -1.0}) {
+        for (std::size_t k = 0; k < 3; ++k) {
+            for (std::size_t i = 0; i < 4; ++i) {
+                rows.push_back(static_cast<float>(sign * sizes[k] * axes[k][i]));
+            }
+        }
+    }
+    const auto found = leading_directions(rows, 4);
+    for (std::size_t k = 0; k < 3; ++k) {
+        double product = 0;
+        for (std::size_t i = 0; i < 4; ++i) {
+            product += found[k][i] * axes[k][i];
+        }
+        EXPECT_NEAR(std::fabs(product), 1, 1e-6) << k;
+    }
+    const auto nothing = leading_directions(std::vector<float>(8, 0.0F), 4);
+    for (std::size_t k = 0; k < 3; ++k) {
+        double squared = 0;
+        for (const double x : nothing[k]) {
+            squared += x * x;
+        }
+        EXPECT_NEAR(squared, 1, 1e-12) << "still three directions";
+    }
+}
+
+TEST(MovingPicture, HasTheDirectionsOfTheSamples) {
+    Settings s;
+    s.tokens = 4;
+    s.dim = 3;
+    s.samples = 3;
+    s.time = 2;
+    const std::filesystem::path path = fresh_path("flyball-moving");
+    RunFolder folder(path, record::FolderUse::fresh, {s, {scheme::find_scheme("peri-ln")}, false, ""});
+    const SchemeRun run{scheme::find_scheme("peri-ln"), folder.run(0, control_of(s), watch_of(s))};
+    const std::vector<TrajectorySample> samples = folder.frames(0, run.record);
+    folder.write({run});
+    const SafeTensors file = SafeTensors::open(path / "frames.safetensors");
+    EXPECT_EQ(file.info("run.0").shape, (std::vector<std::size_t>{3, 4, 3}));
+    EXPECT_EQ(file.read<double>("time.0"), (std::vector<double>{0, 1, 2}));
+    const std::vector<float> points = file.read<float>("run.0");
+    ASSERT_EQ(samples.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k) {
+        for (std::size_t i = 0; i < 12; ++i) {
+            EXPECT_FLOAT_EQ(points[12 * k + i], static_cast<float>(samples[k].theta[i]));
+        }
+    }
+    EXPECT_EQ(file.metadata().at("tokens"), "4");
+    EXPECT_NEAR(std::stod(file.metadata().at("share")), 1, 1e-6) << "three dimensions are all there are";
+    std::filesystem::remove_all(path);
+}
+
+// Orthonormal tokens in eight dimensions: the mean direction is the first, and three of eight directions show 3/8 of
+// the start and more of whatever gathers.
+TEST(MovingPicture, OfManyDimensionsIsSeenAlongThree) {
+    Settings s;
+    s.tokens = 8;
+    s.dim = 8;
+    s.start = StartKind::symmetric;
+    s.samples = 5;
+    s.time = 20;
+    const std::filesystem::path path = fresh_path("flyball-moving-8");
+    RunFolder folder(path, record::FolderUse::fresh, {s, {scheme::find_scheme("post-ln")}, false, ""});
+    const SchemeRun run{scheme::find_scheme("post-ln"), folder.run(0, control_of(s), watch_of(s))};
+    folder.write({run});
+    const SafeTensors file = SafeTensors::open(path / "frames.safetensors");
+    const std::vector<float> points = file.read<float>("run.0");
+    const double share = std::stod(file.metadata().at("share"));
+    EXPECT_GT(share, 3.0 / 8);
+    EXPECT_LE(share, 1 + 1e-6);
+    for (std::size_t j = 0; j < 8; ++j) {
+        EXPECT_NEAR(std::fabs(points[j * 3]), 1 / std::sqrt(8.0), 1e-3) << "the mean direction, at the start";
+        EXPECT_GT(std::fabs(points[(4 * 8 + j) * 3]), 0.99) << "where all have gathered, at the end";
+    }
+    std::filesystem::remove_all(path);
+}
+
+TEST(MovingPicture, FramesOfAKilledRunAreThereOrRefused) {
+    Settings s;
+    s.tokens = 2;
+    s.dim = 2;
+    const std::filesystem::path path = fresh_path("flyball-frame-file");
+    std::filesystem::create_directories(path);
+    FrameFile file(path / "f.safetensors", {"frames", {{"run", "a"}}}, s);
+    file.add(0, std::vector<double>{1, 0, 0, 1});
+    file.add(0.5, std::vector<double>{0, 1, 0, 1});
+    file.save();
+    FrameFile again(path / "f.safetensors", {"frames", {{"run", "a"}}}, s);
+    again.load(1);
+    ASSERT_EQ(again.frames().size(), 1U);
+    again.load(2);
+    EXPECT_EQ(again.frames()[1].t, 0.5);
+    EXPECT_EQ(again.frames()[1].theta, (std::vector<float>{0, 1, 0, 1}));
+    EXPECT_THROW(again.load(3), Error);
+    FrameFile other(path / "f.safetensors", {"frames", {{"run", "b"}}}, s);
+    EXPECT_THROW(other.load(1), Error);
+    std::filesystem::remove_all(path);
+}
+
+}  // namespace
+}  // namespace flyball::dynamics::test::frames_test

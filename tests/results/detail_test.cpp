@@ -1,0 +1,79 @@
+// Long series are thinned, keep what an eye would miss, and say so; a page stays below its size.
+#include "results/detail.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/safetensors.hpp"
+#include "report/page.hpp"
+#include "support.hpp"
+
+namespace flyball::results::test {
+namespace {
+
+TEST(Thinned, KeepsEndsExtremesAndGaps) {
+    std::vector<double> values(10'000);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = std::sin(static_cast<double>(i) * 0.01);
+    }
+    values[1234] = 50;
+    values[4321] = -50;
+    values[7777] = std::nan("");
+    const std::vector<std::size_t> chosen = thinned(values, 400);
+    EXPECT_LE(chosen.size(), 500U);
+    EXPECT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
+    EXPECT_EQ(std::adjacent_find(chosen.begin(), chosen.end()), chosen.end());
+    for (const std::size_t i : {0, 1234, 4321, 7777, 9999}) {
+        EXPECT_NE(std::find(chosen.begin(), chosen.end(), i), chosen.end()) << i;
+    }
+}
+
+TEST(Thinned, FewValuesStayAsTheyAre) {
+    EXPECT_EQ(thinned(std::vector<double>{3, 1, 2}, 400), (std::vector<std::size_t>{0, 1, 2}));
+    EXPECT_TRUE(thinned(std::vector<double>{}, 400).empty());
+    EXPECT_EQ(thinned(std::vector<double>(400, 1.0), 400).size(), 400U);
+}
+
+TEST(Evenly, HasTheFirstAndTheLast) {
+    EXPECT_EQ(evenly(5, 9), (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(evenly(9, 3), (std::vector<std::size_t>{0, 4, 8}));
+    EXPECT_EQ(evenly(7, 1), (std::vector<std::size_t>{0}));
+    EXPECT_TRUE(evenly(0, 3).empty());
+}
+
+// Six schemes, 10,000 samples and 4096 tokens, of which a simulation keeps 61 frames of 400.
+TEST(PageOfALargeRun, StaysBelowThreeMegabytesAndSaysThatItIsThinned) {
+    const ResultFolder folder("simulate");
+    Json runs = Json::array();
+    std::vector<std::vector<float>> points(6);
+    std::vector<double> times;
+    std::vector<TensorToWrite> tensors;
+    for (std::size_t k = 0; k < 61; ++k) {
+        times.push_back(static_cast<double>(k));
+    }
+    for (std::size_t i = 0; i < 6; ++i) {
+        Json run = {{"scheme", "scheme-" + std::to_string(i)}, {"equation", "e"}, {"outcome", "done"}};
+        for (const char* key : {"t", "a", "b", "c", "d", "e", "f", "g", "h", "speed", "energy", "variance"}) {
+            Json list = Json::array();
+            for (int k = 0; k < 10'000; ++k) {
+                list.push_back(std::string(key) == "t" ? k : std::sin(k * 0.37 + static_cast<double>(i)) / 3);
+            }
+            run[key] = std::move(list);
+        }
+        runs.push_back(std::move(run));
+        points[i].assign(61 * 400 * 3, 0.3F);
+        tensors.push_back(tensor("run." + std::to_string(i), {61, 400, 3}, points[i]));
+        tensors.push_back(tensor("time." + std::to_string(i), {61}, times));
+    }
+    folder.put("result.json", dump_json({{"runs", runs}}));
+    write_safetensors(folder.path() / "frames.safetensors", tensors, {{"tokens", "4096"}, {"dim", "3"}});
+    const Page page = page_of({folder.path()});
+    EXPECT_LT(page.html.size(), largest_page);
+    EXPECT_GT(page.html.size(), largest_page / 4) << "and the room is used";
+    EXPECT_NE(page.html.find("These results are large"), std::string::npos);
+    EXPECT_NE(page.html.find("\"points\":10000"), std::string::npos) << "how many there were";
+    EXPECT_NE(page.html.find("\"tokens\":4096"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace flyball::results::test

@@ -1,0 +1,250 @@
+// Folders of every command as parts of the page's document; damage is a sentence.
+#include "results/document.hpp"
+
+#include "core/error.hpp"
+#include "core/safetensors.hpp"
+#include "report/figure.hpp"
+#include "support.hpp"
+
+namespace flyball::results::test {
+namespace {
+
+constexpr const char *two_runs = R"({"runs": [
+  {"scheme": "post-ln", "equation": "norm(x + dt*f(x))",
+                     "outcome" : "done",
+                     "t" : [ 0, 1, 2 ],
+                     "cosine" : {"mean" : [ 0.1, 0.5, 0.9995 ], "lo" : [ 0, 0.4, 0.9 ], "hi" : [ 0.2, 0.6, 1 ]},
+                     "speed" : [ 1, null, 0.25 ],
+                     "radius" : {"mean" : [ 1, 1, 1 ]},
+                     "collapse_time" : 2,
+                     "fused" : [],
+                     "stats" : {
+    "steps" : 3
+}
+},
+  {"scheme": "</script>", "equation": "x + <b>", "outcome": "diverged", "t": [0, 1],
+   "cosine": {"mean": [0.1, 0.3]}, "speed": [1, 2], "collapse_time": null}]
+})";
+
+TEST(SimulationPage, HasEveryNumberOfTheRuns) {
+    const ResultFolder folder("simulate");
+    folder.put("result.json", two_runs);
+    const Json read = folder.read();
+    EXPECT_EQ(read["command"], "simulate");
+    EXPECT_EQ(read["settings"], typed(R"([["seed", "1"]])"));
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json curves = part_of(read, "curves");
+    ASSERT_EQ(curves["series"].size(), 2U);
+    const Json& first = curves["series"][0];
+    EXPECT_EQ(first["x"], typed("[0.0, 1.0, 2.0]"));
+    EXPECT_EQ(first["y"]["cosine.mean"], typed("[0.1, 0.5, 0.9995]"));
+    EXPECT_EQ(first["y"]["cosine.lo"], typed("[0.0, 0.4, 0.9]"));
+    EXPECT_EQ(dump_json(first["y"]["speed"]), "[1.0,null,0.25]");
+    EXPECT_EQ(first["colour"], "#4269d0") << "as the catalogue has it";
+    EXPECT_EQ(curves["bands"]["cosine.mean"], typed(R"(["cosine.lo", "cosine.hi"])"));
+    EXPECT_EQ(curves["shown"][0], "cosine.mean");
+    EXPECT_EQ(curves["series"][1]["name"], "</script>") << "names are data";
+    const Json table = part_of(read, "table");
+    EXPECT_EQ(dump_json(table["rows"][0]),
+              R"json(["post-ln","norm(x + dt*f(x))","done",0.1,0.9995,2.0,1.0,0.25,1.0])json");
+    EXPECT_EQ(dump_json(table["rows"][1]), R"(["</script>","x + <b>","diverged",0.1,0.3,null,1.0,2.0,null])");
+}
+
+// [frames, shown, 3] as 16-bit numbers: 1 is 32767 (ff 7f), -0.5 is -16384 (00 c0), little-endian.
+TEST(SimulationPage, ShowsTheFramesOfEachRun) {
+    const ResultFolder folder("simulate");
+    folder.put("result.json", two_runs);
+    const std::vector<float> one = {1, 0, 0, 0, -0.5F, 0, 0, 0, 2, 0, 0, std::nanf("")};
+    const std::vector<double> times = {0, 2};
+    const std::vector<float> other = {0, 0, 1, 0, 1, 0};
+    const std::vector<double> start = {0};
+    const std::vector<TensorToWrite> tensors = {tensor("run.0", {2, 2, 3}, one), tensor("time.0", {2}, times),
+                                                tensor("run.1", {1, 2, 3}, other), tensor("time.1", {1}, start)};
+    write_safetensors(folder.path() / "frames.safetensors", tensors,
+                      {{"tokens", "1000"}, {"dim", "7"}, {"share", "0.75"}});
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json spheres = part_of(read, "spheres");
+    EXPECT_EQ(spheres["tokens"], 1000);
+    EXPECT_EQ(spheres["dim"], 7);
+    EXPECT_EQ(spheres["share"], 0.75);
+    EXPECT_EQ(spheres["shown"], 2);
+    EXPECT_EQ(spheres["samples"], 3);
+    // python3: base64.b64encode(struct.pack("<12h", 32767, 0, 0, 0, -16384, 0, 0, 0, 32767, 0, 0, 0))
+    EXPECT_EQ(spheres["runs"][0]["points"], "/38AAAAAAAAAwAAAAAAAAP9/AAAAAAAA");
+    EXPECT_EQ(spheres["runs"][0]["times"], typed("[0.0, 2.0]"));
+    EXPECT_EQ(spheres["runs"][0]["cosine"], typed("[0.1, 0.9995]")) << "of the samples at these times";
+    EXPECT_EQ(spheres["runs"][1]["outcome"], "diverged");
+}
+
+TEST(ClaimsPage, HasVerdictsAndTheEvidenceBehindThem) {
+    const ResultFolder folder("reproduce");
+    folder.put("claims.json", R"({"claims": [
+      {"id": "a-b", "statement": "s", "source": "Table 1", "predicted": 0.1, "measured": "so", "tolerance": null,
+       "verdict": "fails", "note": "n", "expected_verdict": "holds", "seconds": 2.5, "figures": ["curve", "map", "../x"]}]})");
+    report::LineFigure lines;
+    lines.title = "Lines";
+    lines.series = {{"one", {1, 2, 3}, {0.1, 1.0 / 3, 5}, {}, {}, {}}, {"two,", {1}, {7}, {6}, {8}, {}}};
+    report::write_figure(folder.path(), "curve", lines);
+    report::HeatFigure heat;
+    heat.title = "Heat";
+    heat.x_values = {1, 2, 3};
+    heat.y_values = {10, 20};
+    heat.values = {1, 2, 3, 4, 5, std::nan("")};
+    report::write_figure(folder.path(), "map", heat);
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json claim = part_of(read, "claims")["claims"][0];
+    EXPECT_EQ(claim["verdict"], "fails");
+    EXPECT_EQ(claim["recorded"], "holds");
+    EXPECT_EQ(claim["predicted"], "0.1");
+    EXPECT_EQ(claim["measured"], "so");
+    EXPECT_EQ(claim["tolerance"], "");
+    EXPECT_EQ(claim["seconds"], 2.5);
+    const Json figures = part_of(read, "figures")["figures"];
+    ASSERT_EQ(figures.size(), 2U) << "a name that leads out of the folder is no figure";
+    EXPECT_EQ(figures[0]["name"], "curve");
+    EXPECT_EQ(figures[0]["series"][0]["y"], Json(std::vector<double>{0.1, 1.0 / 3, 5}));
+    EXPECT_FALSE(figures[0]["series"][0].contains("lo"));
+    EXPECT_EQ(figures[0]["series"][1]["y"], typed("[7.0]"));
+    EXPECT_EQ(figures[0]["series"][1]["lo"], typed("[6.0]"));
+    EXPECT_EQ(figures[0]["series"][1]["hi"], typed("[8.0]"));
+    EXPECT_EQ(figures[1]["x_values"], typed("[1.0, 2.0, 3.0]"));
+    EXPECT_EQ(figures[1]["y_values"], typed("[10.0, 20.0]"));
+    EXPECT_EQ(dump_json(figures[1]["values"]), "[1.0,2.0,3.0,4.0,5.0,null]");
+}
+
+TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
+    const ResultFolder folder("train");
+    const std::string summary = R"({"name": "NAME", "scheme": "peri-ln", "equation": "e", "outcome": "done", "steps": 2,
+      "loss": 2.5, "validation_loss": 2.75, "entropy_floor": null, "growth": 3, "tokens_per_second": 100})";
+    std::string other = summary;
+    other.replace(other.find("NAME"), 4, "b-2");
+    std::string one = summary;
+    one.replace(one.find("NAME"), 4, "a-1");
+    folder.put("summary.json", "[" + one + "," + other + "]");
+    folder.put("a-1/metrics.jsonl",
+               "{\"step\":1,\"loss\":4,\"layers\":[{\"norm\":1},{\"norm\":2}],\"seal\":\"x\"}\n"
+               "{\"step\":2,\"loss\":3.5,\"layers\":[{\"norm\":5,\"gradient\":7},{\"norm\":6,\"gradient\":8}]}\n"
+               "{\"step\":3,\"loss\":null}\n{\"step\":4,\"lo");
+    const Json read = folder.read();
+    ASSERT_EQ(read["unreadable"].size(), 1U) << "the other run has no metrics";
+    EXPECT_NE(read["unreadable"][0].get<std::string>().find("b-2/metrics.jsonl"), std::string::npos);
+    EXPECT_EQ(part_of(read, "table")["rows"].size(), 2U);
+    EXPECT_EQ(part_of(read, "table")["rows"][0][5], 2.75);
+    std::vector<Json> curves;
+    for (const Json& part : read["parts"]) {
+        if (part["kind"] == "curves") {
+            curves.push_back(part);
+        }
+    }
+    ASSERT_EQ(curves.size(), 2U);
+    EXPECT_EQ(curves[0]["series"][0]["x"], typed("[1.0, 2.0, 3.0]")) << "a torn line is not there yet";
+    EXPECT_EQ(dump_json(curves[0]["series"][0]["y"]["loss"]), "[4.0,3.5,null]");
+    EXPECT_EQ(curves[1]["series"][0]["y"]["norm"], typed("[5.0, 6.0]"));
+    EXPECT_EQ(curves[1]["series"][0]["y"]["gradient"], typed("[7.0, 8.0]"));
+}
+
+TEST(InspectionPage, HasBlocksAndHeads) {
+    const ResultFolder folder("inspect");
+    folder.put("inspect.json", R"({"model": {"name": "m"}, "summary": ["It grows."],
+      "layers": [{"layer": 0, "norm": 1.5, "cosine": null, "lens_top_text": "x"}, {"layer": 1, "norm": 2.5, "cosine": 0.5}],
+      "heads": [{"layer": 0, "head": 0, "entropy": 1.25, "sink": 0.5}, {"layer": 1, "head": 0, "entropy": 0.75, "sink": null}]})");
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    EXPECT_EQ(part_of(read, "sentences")["sentences"], typed(R"(["It grows."])"));
+    const Json series = part_of(read, "curves")["series"][0];
+    EXPECT_EQ(series["name"], "m");
+    EXPECT_EQ(series["y"]["norm"], typed("[1.5, 2.5]"));
+    EXPECT_EQ(dump_json(series["y"]["cosine"]), "[null,0.5]");
+    const Json heads = part_of(read, "heads");
+    EXPECT_EQ(heads["shown"], "entropy");
+    EXPECT_EQ(heads["heads"][1]["layer"], 1);
+    EXPECT_EQ(heads["heads"][1]["numbers"]["entropy"], 0.75);
+}
+
+TEST(LimitsPage, HasLinesForEachNAndAMapOfHeads) {
+    const ResultFolder folder("limits");
+    folder.put("limits.json", R"({"model": {"name": "m"}, "attention": "softmax", "summary": ["s"], "guidance": [],
+      "distance_by_length": [{"length": 8, "n": 1, "true": 3, "share": 0.5}, {"length": 8, "n": 5, "true": 4, "share": 0.9},
+                             {"length": 16, "n": 1, "true": 5, "share": 0.25}, {"length": 16, "n": 5, "true": 6, "share": 0.75}],
+      "distance_by_n": [{"length": 16, "n": 1, "true": 5}, {"length": 16, "n": 2, "true": 6}],
+      "separation": [{"n": 1, "ratio": 1, "upper": 2}], "alternatives": [{"attention": "sigmoid", "separation": [{"n": 1, "ratio": 0.5}]}],
+      "sensitivity": [{"temperature": 1, "eps": 0.1, "max": 0.2, "bound": 0.5, "bound_paper": null}],
+      "heads": [{"layer": 0, "head": 1, "active_share": 0.125, "diagnosis": "selective", "separation": []}]})");
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json lengths = part_of(read, "curves");
+    ASSERT_EQ(lengths["series"].size(), 2U);
+    EXPECT_EQ(lengths["series"][0]["name"], "N = 1");
+    EXPECT_EQ(lengths["series"][0]["x"], typed("[8.0, 16.0]"));
+    EXPECT_EQ(lengths["series"][0]["y"]["true"], typed("[3.0, 5.0]"));
+    EXPECT_EQ(lengths["series"][1]["y"]["share"], typed("[0.9, 0.75]"));
+    const Json head = part_of(read, "heads")["heads"][0];
+    EXPECT_EQ(head["head"], 1);
+    EXPECT_EQ(head["numbers"]["active_share"], 0.125);
+    EXPECT_EQ(head["words"]["diagnosis"], "selective");
+    EXPECT_EQ(dump_json(part_of(read, "table")["rows"]), "[[1.0,0.1,0.2,0.5,null]]");
+}
+
+TEST(CheckPage, HasTheVerdictAndItsFindings) {
+    const ResultFolder folder("check");
+    folder.put("check.json",
+               R"json({"scheme": "mine", "equation": "x + f(x)", "verdict": "unstable", "growth": "linear",
+      "bound": "none", "suggested_dt": 0.25, "advice": "Do not.", "findings": [{"id": "f1", "severity": "unstable", "message": "grows",
+      "evidence": {"depth": 96, "size": 12.5}}], "beginning": [{"depth": 2, "stream": [1, 2, 4], "gradient": [3, 2]}],
+      "training": [{"scheme": "mine", "depth": 4, "outcome": "nan", "steps": 3, "first": 5, "last": null}]
+})json");
+    ;
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json part = part_of(read, "findings");
+    EXPECT_EQ(part["verdict"], "unstable");
+    EXPECT_EQ(part["findings"][0]["evidence"], typed(R"([["depth", "96"], ["size", "12.5"]])"));
+    EXPECT_EQ(part["facts"][2][1], "0.25");
+    const Json series = part_of(read, "curves")["series"][0];
+    EXPECT_EQ(series["x"], typed("[0.0, 1.0, 2.0]"));
+    EXPECT_EQ(dump_json(series["y"]["gradient"]), "[3.0,2.0,null]");
+    EXPECT_EQ(dump_json(part_of(read, "table")["rows"]), R"([["mine",4.0,"nan",3.0,5.0,null]])");
+}
+
+TEST(ResultFolders, ThatAreDamagedSayWhichPartCannotBeRead) {
+    for (const char* damaged : {"", "{", "[]", "{\"runs\": 3}", R"({"runs": [{"scheme": 1}]})",
+                                R"({"runs": [{"scheme": "a", "equation": "b", "outcome": "c", "t": ["x"]}]})"}) {
+        const ResultFolder folder("simulate");
+        folder.put("result.json", damaged);
+        folder.put("provenance.json", "}");
+        const Json read = folder.read();
+        ASSERT_EQ(read["unreadable"].size(), 2U) << damaged;
+        EXPECT_NE(read["unreadable"][0].get<std::string>().find("provenance.json"), std::string::npos);
+        EXPECT_NE(read["unreadable"][1].get<std::string>().find("result.json"), std::string::npos);
+        EXPECT_EQ(read["unreadable"][1].get<std::string>().find('\n'), std::string::npos);
+    }
+    const ResultFolder frames("simulate");
+    frames.put("result.json", two_runs);
+    frames.put("frames.safetensors", "no tensors");
+    EXPECT_EQ(frames.read()["unreadable"].size(), 1U);
+    EXPECT_FALSE(part_of(frames.read(), "curves").is_null()) << "the rest is shown";
+    const ResultFolder empty("train");
+    EXPECT_EQ(empty.read()["unreadable"].size(), 1U);
+}
+
+TEST(ResultFolders, ThatAreNoneAreRefused) {
+    EXPECT_THROW(document_of({"/no/such/folder"}), Error);
+    const ResultFolder other("schemes");
+    EXPECT_THROW(other.read(), Error);
+    std::filesystem::remove(other.path() / "config.toml");
+    EXPECT_THROW(other.read(), Error);
+}
+
+TEST(ResultFolders, AnUnfinishedRunSaysSo) {
+    const ResultFolder folder("train");
+    std::filesystem::remove(folder.path() / "provenance.json");
+    folder.put("metrics.jsonl", "{\"step\":1,\"loss\":4}\n");
+    const Json read = folder.read();
+    EXPECT_EQ(read["provenance"], typed(R"([["state", "this run is not finished"]])"));
+    EXPECT_EQ(part_of(read, "curves")["series"][0]["y"]["loss"], typed("[4.0]"));
+}
+
+}  // namespace
+}  // namespace flyball::results::test

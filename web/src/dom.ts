@@ -1,0 +1,62 @@
+// Elements with text that is only ever text: nothing from the data becomes markup.
+
+type Attributes = { [name: string]: string | number | boolean | undefined };
+type Child = Node | string | null | undefined;
+
+function fill(element: Element, attributes: Attributes, children: Child[]): void {
+    for (const [name, value] of Object.entries(attributes)) {
+        if (value !== undefined && value !== false) {
+            element.setAttribute(name, value === true ? '' : String(value));
+        }
+    }
+    for (const child of children) {
+        if (child !== null && child !== undefined) {
+            element.append(child);
+        }
+    }
+}
+
+export function make<Tag extends keyof HTMLElementTagNameMap>(
+    tag: Tag, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[Tag] {
+    const element = document.createElement(tag);
+    fill(element, attributes, children);
+    return element;
+}
+
+export function svg<Tag extends keyof SVGElementTagNameMap>(
+    tag: Tag, attributes: Attributes = {}, ...children: Child[]): SVGElementTagNameMap[Tag] {
+    const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+    fill(element, attributes, children);
+    return element;
+}
+
+export function button(label: string, attributes: Attributes, pressed: () => void): HTMLButtonElement {
+    const element = make('button', { type: 'button', ...attributes }, label);
+    element.addEventListener('click', pressed);
+    return element;
+}
+
+// A labelled switch: <label><input type=checkbox> words</label>.
+export function tick(label: string, checked: boolean, changed: (on: boolean) => void): HTMLLabelElement {
+    const input = make('input', { type: 'checkbox', checked });
+    input.addEventListener('change', () => changed(input.checked));
+    return make('label', { class: 'tick' }, input, ' ' + label);
+}
+
+export function choice(label: string, options: [string, string][], chosen: string, changed: (value: string) => void): HTMLLabelElement {
+    const select = make('select');
+    for (const [value, words] of options) {
+        select.append(make('option', { value, selected: value === chosen }, words));
+    }
+    select.addEventListener('change', () => changed(select.value));
+    return make('label', { class: 'choice' }, label + ' ', select);
+}
+
+// A colour of the data, when it is one: whatever else stands there must not reach a style.
+export function colour_of(text: string, index: number): string {
+    const own = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#7b4fa3', '#6b7280'];
+    return /^#[0-9a-fA-F]{6}$/.test(text) ? text : own[index % own.length]!;
+}
+export function dash_of(text: string): string | undefined {
+    return /^[0-9. ]+$/.test(text) ? text : undefined;
+}

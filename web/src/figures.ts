@@ -1,0 +1,119 @@
+// The figures that commands drew, interactive: lines, heat maps, boxes.
+import { BoxFigure, Figure, HeatFigure, LineFigure } from './document';
+import { colour_of, make, svg } from './dom';
+import { Chart } from './chart';
+import { Scale, show } from './number';
+
+export function figure_of(figure: Figure): HTMLElement {
+    switch (figure.kind) {
+        case 'lines': return lines(figure);
+        case 'heat': return heat(figure);
+        case 'boxes': return boxes(figure);
+    }
+}
+
+function lines(figure: LineFigure): HTMLElement {
+    return new Chart({
+        title: figure.title, caption: figure.caption, x: figure.x.label, y: figure.y.label, log_x: figure.x.log, log_y: figure.y.log,
+        bounds: { x: [figure.x.min, figure.x.max], y: [figure.y.min, figure.y.max] },
+        lines: figure.series.map(series => ({ ...series })),
+    }).element;
+}
+
+// From dark blue over green to light yellow, lighter all the way: it reads in grey and with every common colour blindness.
+export function heat_colour(share: number): string {
+    const stops: [number, number, number][] = [[33, 25, 84], [41, 87, 137], [30, 137, 131], [103, 183, 91], [240, 224, 110]];
+    const place = Math.max(0, Math.min(1, share)) * (stops.length - 1);
+    const i = Math.min(stops.length - 2, Math.floor(place));
+    const mixed = stops[i]!.map((v, k) => Math.round(v + (place - i) * (stops[i + 1]![k]! - v)));
+    return `rgb(${mixed.join(',')})`;
+}
+
+export function colour_bar(scale: Scale, label: string): HTMLElement {
+    const strip = make('span', { class: 'strip', 'aria-hidden': 'true' });
+    const stops = [0, 0.25, 0.5, 0.75, 1].map(share => heat_colour(share));
+    strip.style.background = `linear-gradient(90deg, ${stops.join(',')})`;
+    return make('div', { class: 'colour-bar' }, `${label}: ${show(scale.lo)} `, strip, ` ${show(scale.hi)}${scale.log ? ' (log)' : ''}`);
+}
+
+function heat(figure: HeatFigure): HTMLElement {
+    const columns = figure.x_values.length;
+    const rows = figure.y_values.length;
+    const scale = Scale.over(figure.values, figure.colour.log, 0, 1, figure.colour.min, figure.colour.max);
+    const canvas = make('canvas', { class: 'heat', tabindex: 0, role: 'img', width: columns, height: rows,
+        'aria-label': `${figure.title}: ${figure.colour.label} over ${figure.x.label} and ${figure.y.label}. Arrow keys read cells.` });
+    const context = canvas.getContext('2d');
+    const upwards = rows < 2 || figure.y_values[1]! > figure.y_values[0]!;  // larger y is higher
+    const row_at = (line: number) => upwards ? rows - 1 - line : line;
+    for (let line = 0; context && line < rows; ++line) {
+        for (let j = 0; j < columns; ++j) {
+            const share = scale ? scale.at(figure.values[row_at(line) * columns + j]) : NaN;
+            context.fillStyle = Number.isNaN(share) ? '#888' : heat_colour(share);
+            context.fillRect(j, line, 1, 1);
+        }
+    }
+    const readout = make('div', { class: 'readout', 'aria-live': 'polite' }, 'Point at a cell, or use the arrow keys, to read it.');
+    let cell: [number, number] = [0, 0];
+    const read = () => {
+        const [j, line] = cell;
+        const i = row_at(line);
+        readout.textContent = `${figure.x.label} ${show(figure.x_values[j])}, ${figure.y.label} ${show(figure.y_values[i])}: ` +
+            `${figure.colour.label} ${show(figure.values[i * columns + j], 5)}`;
+    };
+    canvas.addEventListener('pointermove', event => {
+        const box = canvas.getBoundingClientRect();
+        cell = [Math.min(columns - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * columns))),
+            Math.min(rows - 1, Math.max(0, Math.floor((event.clientY - box.top) / box.height * rows)))];
+        read();
+    });
+    canvas.addEventListener('keydown', event => {
+        const move = ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as { [key: string]: [number, number] })[event.key];
+        if (!move) return;
+        event.preventDefault();
+        cell = [Math.min(columns - 1, Math.max(0, cell[0] + move[0])), Math.min(rows - 1, Math.max(0, cell[1] + move[1]))];
+        read();
+    });
+    return make('figure', { class: 'chart' }, make('figcaption', {}, figure.title), scale ? colour_bar(scale, figure.colour.label) : null, canvas,
+        make('div', { class: 'spread' }, make('span', {}, `↑ ${figure.y.label}: ${show(figure.y_values[row_at(rows - 1)])} to ${show(figure.y_values[row_at(0)])}`),
+            make('span', {}, `${figure.x.label}: ${show(figure.x_values[0])} to ${show(figure.x_values[columns - 1])} →`)),
+        readout, figure.caption ? make('p', { class: 'caption' }, figure.caption) : null);
+}
+
+function boxes(figure: BoxFigure): HTMLElement {
+    const values = figure.groups.flatMap(group => [...group.five, ...group.marks.map(mark => mark.value)]);
+    const width = 640;
+    const left = Math.min(260, 16 + 7 * Math.max(4, ...figure.groups.map(group => group.label.length)));
+    const scale = Scale.over(values, figure.axis.log, left, width - 16, figure.axis.min, figure.axis.max);
+    const height = 34 + 26 * figure.groups.length + 30;
+    const plot = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': figure.title });
+    const readout = make('div', { class: 'readout', 'aria-live': 'polite' }, 'Each box spans the middle half of the values, the line in it is the median, the thin line reaches from the least to the largest.');
+    if (scale) {
+        for (const { value, label } of scale.ticks(6)) {
+            plot.append(svg('line', { class: 'grid', x1: scale.at(value), x2: scale.at(value), y1: 16, y2: height - 34 }),
+                svg('text', { class: 'axis', x: scale.at(value), y: height - 20, 'text-anchor': 'middle' }, label));
+        }
+        plot.append(svg('text', { class: 'axis label', x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle' }, figure.axis.label));
+        figure.groups.forEach((group, i) => {
+            const y = 30 + 26 * i;
+            const [min, lower, median, upper, max] = group.five.map(v => scale.at(v)) as [number, number, number, number, number];
+            const colour = colour_of(group.colour, i);
+            const row = svg('g', { class: 'group', tabindex: 0, role: 'img' }, svg('text', { class: 'axis', x: left - 8, y: y + 4, 'text-anchor': 'end' }, group.label));
+            const said = `${group.label}: least ${show(group.five[0])}, lower quarter ${show(group.five[1])}, median ${show(group.five[2])}, upper quarter ${show(group.five[3])}, ` +
+                `largest ${show(group.five[4])} (${group.count} values)` + group.marks.map(mark => `; ${mark.label} ${show(mark.value)}`).join('');
+            row.setAttribute('aria-label', said);
+            row.append(svg('rect', { x: left, y: y - 13, width: width - left, height: 26, fill: 'transparent' }));
+            if (!Number.isNaN(min + max)) row.append(svg('line', { x1: min, x2: max, y1: y, y2: y, stroke: colour }));
+            if (!Number.isNaN(lower + upper)) row.append(svg('rect', { x: lower, y: y - 8, width: Math.max(1, upper - lower), height: 16, fill: colour, 'fill-opacity': 0.35, stroke: colour }));
+            if (!Number.isNaN(median)) row.append(svg('line', { x1: median, x2: median, y1: y - 8, y2: y + 8, stroke: colour, 'stroke-width': 3 }));
+            for (const mark of group.marks) {
+                const place = scale.at(mark.value);
+                if (!Number.isNaN(place)) row.append(svg('line', { x1: place, x2: place, y1: y - 11, y2: y + 11, class: 'mark' }));
+            }
+            const tell = () => { readout.textContent = said; };
+            row.addEventListener('pointerenter', tell);
+            row.addEventListener('focus', tell);
+            plot.append(row);
+        });
+    }
+    return make('figure', { class: 'chart' }, make('figcaption', {}, figure.title), plot, readout, figure.caption ? make('p', { class: 'caption' }, figure.caption) : null);
+}

@@ -1,0 +1,103 @@
+// One part of a folder to one element of the page.
+import { Curves, Figure, Figures, Findings, Part, Sentences, Table } from './document';
+import { choice, make } from './dom';
+import { Chart, ChartData } from './chart';
+import { claims_of } from './claims';
+import { figure_of } from './figures';
+import { label_of, meaning_of } from './glossary';
+import { heads_of } from './heads';
+import { show } from './number';
+import { Player } from './player';
+
+function data_of(part: Curves, quantity: string): ChartData {
+    const band = part.bands[quantity];
+    const values = part.series.flatMap(series => series.y[quantity] ?? []).filter((v): v is number => v !== null);
+    const least = Math.min(...values);
+    // Positive numbers over more than two powers of ten are read on a log axis.
+    const log_y = least > 0 && Math.max(...values) / least > 100;
+    return {
+        title: label_of(quantity), caption: meaning_of(quantity), x: part.x.label, y: label_of(quantity), log_x: part.x.log, log_y,
+        lines: part.series.filter(series => series.y[quantity] !== undefined).map(series => ({
+            name: series.name, colour: series.colour, dash: series.dash, points: series.points,
+            x: series.own_x?.[quantity] ?? series.x, y: series.y[quantity]!,
+            lo: band && !series.own_x ? series.y[band[0]] : undefined, hi: band && !series.own_x ? series.y[band[1]] : undefined,
+        })),
+    };
+}
+
+// Several charts of the same series; showing or hiding a line does so in all of them.
+function curves_of(part: Curves, moving: Chart[]): HTMLElement {
+    const hidden = new Set<string>();
+    const charts: Chart[] = [];
+    const box = make('div', { class: 'charts' });
+    for (const first of part.shown) {
+        const caption = make('p', { class: 'caption' }, meaning_of(first));
+        const head = choice('Show', part.quantities.map(name => [name, label_of(name)]), first, name => {
+            caption.textContent = meaning_of(name);
+            chart.show({ ...data_of(part, name), caption: '' });
+        });
+        const chart: Chart = new Chart({ ...data_of(part, first), caption: '' }, { hidden, toggled: () => charts.forEach(one => one.draw()), head });
+        chart.element.insertBefore(caption, chart.element.querySelector('.numbers'));
+        charts.push(chart);
+        moving.push(chart);
+        box.append(chart.element);
+    }
+    const thinned = part.series.some(series => series.points > series.x.length || series.own_x !== undefined);
+    return make('section', {}, make('h3', {}, part.title), part.about ? make('p', {}, part.about) : null, box,
+        thinned ? make('p', { class: 'caption' }, 'Long curves are thinned to what a screen can show, with their highest and lowest points kept; the tables in the folder have every number.') : null);
+}
+
+function table_of(part: Table): HTMLElement {
+    const head = make('tr', {}, ...part.columns.map(name => make('th', { scope: 'col', title: meaning_of(name) }, label_of(name))));
+    const body = make('tbody', {}, ...part.rows.map(row => make('tr', {}, ...row.map(cell =>
+        typeof cell === 'string' ? make('td', {}, cell) : make('td', { class: 'n' }, show(cell))))));
+    return make('section', {}, make('h3', {}, part.title), part.about ? make('p', {}, part.about) : null,
+        make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': part.title }, make('table', {}, make('thead', {}, head), body)),
+        part.of > part.rows.length ? make('p', { class: 'caption' }, `The first ${part.rows.length} of ${part.of.toLocaleString('en')} rows.`) : null);
+}
+
+function sentences_of(part: Sentences): HTMLElement {
+    return make('section', {}, make('h3', {}, part.title), make('ul', {}, ...part.sentences.map(text => make('li', {}, text))));
+}
+
+function figures_part(part: Figures): HTMLElement {
+    return make('section', {}, make('h3', {}, part.title), make('div', { class: 'charts' }, ...part.figures.map(figure_of)));
+}
+
+function findings_of(part: Findings): HTMLElement {
+    const known = ['stable', 'caution', 'unstable', 'malformed'].includes(part.verdict);
+    const facts = make('dl', {});
+    for (const [name, value] of part.facts) facts.append(make('dt', {}, name), make('dd', {}, value));
+    const list = make('div', { class: 'claims' });
+    for (const finding of part.findings) {
+        const evidence = make('dl', {});
+        for (const [name, value] of finding.evidence) evidence.append(make('dt', {}, name), make('dd', {}, value));
+        list.append(make('details', { class: 'claim' },
+            make('summary', {}, make('span', { class: `verdict s-${/^[a-z]+$/.test(finding.severity) ? finding.severity : 'note'}` }, finding.severity),
+                make('span', { class: 'statement' }, finding.message), make('span', { class: 'id' }, finding.id)), make('div', { class: 'evidence' }, evidence)));
+    }
+    return make('section', { class: 'findings' }, make('h3', {}, part.title, ' ', make('span', { class: `verdict s-${known ? part.verdict : 'note'}` }, part.verdict)),
+        make('code', { class: 'equation' }, part.equation), part.advice ? make('p', {}, part.advice) : null, facts,
+        part.findings.length ? make('p', { class: 'caption' }, 'What was found, gravest first. Click a finding to see its evidence.') : make('p', {}, 'Nothing was found that speaks against it.'), list);
+}
+
+export function parts_of(parts: Part[]): HTMLElement[] {
+    const figures = new Map<string, Figure>();
+    for (const part of parts) {
+        if (part.kind === 'figures') for (const figure of part.figures) figures.set(figure.name, figure);
+    }
+    const used = new Set(parts.flatMap(part => part.kind === 'claims' ? part.claims.flatMap(claim => claim.figures) : []));
+    const moving: Chart[] = [];  // follow the time of the spheres
+    return parts.map(part => {
+        switch (part.kind) {
+            case 'spheres': return new Player(part, t => moving.forEach(chart => chart.mark(t))).element;
+            case 'curves': return curves_of(part, moving);
+            case 'claims': return claims_of(part, figures);
+            case 'figures': return figures_part({ ...part, figures: part.figures.filter(figure => !used.has(figure.name)) });
+            case 'heads': return heads_of(part);
+            case 'table': return table_of(part);
+            case 'sentences': return sentences_of(part);
+            case 'findings': return findings_of(part);
+        }
+    });
+}

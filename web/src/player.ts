@@ -1,0 +1,166 @@
+// Several spheres with one time and one view: play, pause, slider, speed, trails, rotate.
+import { Spheres } from './document';
+import { button, choice, colour_of, make, tick } from './dom';
+import { Camera } from './camera';
+import { Sphere } from './sphere';
+import { show } from './number';
+
+const SECONDS = 10;  // of the whole run at speed 1
+
+function words_of(part: Spheres): string {
+    const dots = part.shown < part.tokens
+        ? `${part.shown} of the ${part.tokens.toLocaleString('en')} tokens are drawn, evenly chosen.`
+        : `All ${part.tokens} tokens are drawn.`;
+    const where = part.dim === 2 ? 'Each dot on the circle is the direction of one token\'s vector.'
+        : part.dim === 3 ? 'Each dot on the sphere is the direction of one token\'s vector.'
+        : `Each dot is the direction of one token's vector, a point of the unit sphere in ${part.dim} dimensions. It is seen from the three ` +
+          'directions along which the dots of all runs reach farthest (leading principal directions)' +
+          (part.share === null ? '.' : `, which show ${show(100 * part.share, 3)} % of their squared length; a dot inside the ball points partly elsewhere.`);
+    return `${where} All schemes start alike. Dots that gather in one place are tokens that have become the same: the scheme has collapsed. ` +
+        `The bar shows the mean cosine: 0 for unrelated tokens, 1 for equal ones. ${dots}`;
+}
+
+export class Player {
+    readonly element: HTMLElement;
+    private readonly camera = new Camera();
+    private readonly spheres: Sphere[];
+    private readonly bars: [HTMLElement, HTMLElement, HTMLElement][] = [];
+    private readonly slider = make('input', { type: 'range', min: 0, max: 1000, value: 0, 'aria-label': 'Time' });
+    private readonly clock = make('output', { class: 'clock' });
+    private readonly toggle = button('▶ Play', { class: 'play' }, () => this.play(!this.playing));
+    private readonly times: number[];
+    private share = 0;  // of the way through the frames
+    private speed = 1;
+    private trails = 8;
+    private playing = false;
+    private then = 0;
+    private drag: [number, number] | null = null;
+
+    constructor(private readonly part: Spheres, private readonly moved: (t: number) => void) {
+        this.spheres = part.runs.map((run, i) => new Sphere(run, part.shown, part.dim, this.camera, i));
+        this.times = part.runs.map(run => run.times).reduce((a, b) => (b[b.length - 1] ?? 0) > (a[a.length - 1] ?? 0) ? b : a, part.runs[0]?.times ?? []);
+        this.look();
+        const grid = make('div', { class: 'spheres' });
+        this.spheres.forEach((sphere, i) => grid.append(this.cell(sphere, i)));
+        this.slider.addEventListener('input', () => { this.play(false); this.go(Number(this.slider.value) / 1000); });
+        const controls = make('div', { class: 'controls', role: 'group', 'aria-label': 'Animation' }, this.toggle,
+            button('⟲ Start', { 'aria-label': 'Back to the start' }, () => { this.play(false); this.go(0); }), this.slider, this.clock,
+            choice('Speed', [['0.25', '¼×'], ['0.5', '½×'], ['1', '1×'], ['2', '2×'], ['4', '4×']], '1', value => { this.speed = Number(value); }),
+            tick('trails', true, on => { this.trails = on ? 8 : 0; this.draw(); }),
+            button('Reset view', {}, () => { this.look(); this.draw(); }));
+        this.element = make('section', { class: 'player' }, make('h3', {}, part.title), make('p', {}, words_of(part)), controls, grid,
+            make('p', { class: 'caption' }, 'Drag a sphere, or use the arrow keys on it, to turn all of them. ' +
+                `${this.times.length} moments of the run are kept${part.samples > this.times.length ? ` (of ${part.samples.toLocaleString('en')} samples)` : ''}; between them dots move evenly.`));
+        const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+        let begun = false;
+        new IntersectionObserver(entries => {
+            const seen = entries.some(entry => entry.isIntersecting);
+            if (seen && !begun && !still && this.times.length > 1) { begun = true; this.play(true); }
+            if (!seen) this.play(false);
+        }, { threshold: 0.2 }).observe(this.element);
+        new ResizeObserver(() => this.draw()).observe(grid);
+    }
+
+    private cell(sphere: Sphere, i: number): HTMLElement {
+        const { run } = sphere;
+        const fill = make('span', { class: 'fill' });
+        fill.style.background = colour_of(run.colour, i);
+        const value = make('output', {});
+        const state = make('span', { class: 'state' });
+        this.bars.push([fill, value, state]);
+        sphere.canvas.setAttribute('aria-label', `${run.name}: tokens as dots; arrow keys turn the view`);
+        this.listen(sphere.canvas);
+        return make('div', { class: 'cell' }, make('h4', {}, run.name, ' ', state), sphere.canvas,
+            make('div', { class: 'meter' }, make('span', { class: 'bar', 'aria-hidden': 'true' }, fill), make('span', {}, 'mean cosine ', value)),
+            make('code', { class: 'equation' }, run.equation));
+    }
+
+    private listen(canvas: HTMLCanvasElement): void {
+        canvas.addEventListener('pointerdown', event => { this.drag = [event.clientX, event.clientY]; canvas.setPointerCapture(event.pointerId); });
+        canvas.addEventListener('pointerup', () => { this.drag = null; });
+        canvas.addEventListener('pointercancel', () => { this.drag = null; });
+        canvas.addEventListener('pointermove', event => {
+            if (!this.drag) return;
+            this.turn((event.clientX - this.drag[0]) / 90, (event.clientY - this.drag[1]) / 90);
+            this.drag = [event.clientX, event.clientY];
+        });
+        canvas.addEventListener('keydown', event => {
+            const step = 0.12;
+            const turns: { [key: string]: [number, number] } = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
+            const turn = turns[event.key];
+            if (turn) { event.preventDefault(); this.turn(...turn); }
+            if (event.key === ' ') { event.preventDefault(); this.play(!this.playing); }
+        });
+    }
+
+    private turn(across: number, along: number): void {
+        if (this.part.dim === 2) return;
+        this.camera.turn(across, along);
+        this.draw();
+    }
+
+    private look(): void {
+        if (this.part.dim === 2) { this.camera.flat(); return; }
+        const sum: [number, number, number] = [0, 0, 0];
+        for (const sphere of this.spheres) sphere.gathering().forEach((v, k) => { sum[k]! += v; });
+        this.camera.face(sum);
+    }
+
+    // Time at the present share of the frames: samples even in log time pass evenly too.
+    get time(): number {
+        const place = this.share * Math.max(0, this.times.length - 1);
+        const i = Math.min(Math.floor(place), Math.max(0, this.times.length - 2));
+        const a = this.times[i] ?? 0;
+        return a + (place - i) * ((this.times[i + 1] ?? a) - a);
+    }
+
+    private play(on: boolean): void {
+        if (on === this.playing) return;
+        this.playing = on;
+        this.toggle.textContent = on ? '⏸ Pause' : '▶ Play';
+        if (on) {
+            if (this.share >= 1) this.share = 0;
+            this.then = performance.now();
+            requestAnimationFrame(now => this.step(now));
+        }
+    }
+
+    private step(now: number): void {
+        if (!this.playing) return;
+        this.share = Math.min(1, this.share + this.speed * Math.min(0.2, (now - this.then) / 1000) / SECONDS);
+        this.then = now;
+        this.go(this.share);
+        if (this.share >= 1) this.play(false);
+        else requestAnimationFrame(next => this.step(next));
+    }
+
+    private go(share: number): void {
+        this.share = share;
+        this.slider.value = String(Math.round(1000 * share));
+        this.draw();
+        this.moved(this.time);
+    }
+
+    draw(): void {
+        const t = this.time;
+        const ink = getComputedStyle(this.element).getPropertyValue('--muted').trim() || '#777';
+        this.clock.textContent = `t = ${show(t, 3)}`;
+        this.slider.setAttribute('aria-valuetext', `t = ${show(t, 3)}`);
+        this.spheres.forEach((sphere, i) => {
+            sphere.draw(t, this.trails, ink);
+            const [fill, value, state] = this.bars[i]!;
+            const cosine = sphere.run.cosine[this.frame(sphere, t)] ?? null;
+            value.textContent = show(cosine, 3);
+            fill.style.width = `${100 * Math.max(0, Math.min(1, cosine ?? 0))}%`;
+            const ended = sphere.run.outcome !== 'done' && t >= sphere.last;
+            state.textContent = ended ? `(ended: ${sphere.run.outcome})` : '';
+        });
+    }
+
+    private frame(sphere: Sphere, t: number): number {
+        const { times } = sphere.run;
+        let i = 0;
+        while (i + 1 < times.length && times[i + 1]! <= t + 1e-12) ++i;
+        return i;
+    }
+}
