@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "core/blas.hpp"
@@ -11,6 +12,9 @@
 extern "C" {
 void dsyev_(const char* job, const char* triangle, const int* n, double* a, const int* lda, double* values,
             double* work, const int* work_size, int* info, std::size_t, std::size_t);
+void dgesdd_(const char* job, const int* m, const int* n, double* a, const int* lda, double* values, double* u,
+             const int* ldu, double* vt, const int* ldvt, double* work, const int* work_size, int* integers, int* info,
+             std::size_t);
 void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work, const int* work_size,
              int* info);
 void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau, double* work,
@@ -47,6 +51,33 @@ std::vector<double> symmetric_eigenvalues(std::vector<double> matrix, std::size_
     dsyev_("N", "U", &n, matrix.data(), &n, values.data(), work.data(), &work_size, &info, 1, 1);
     if (info != 0) {  // does not converge on NaN: the caller sees NaN, not an error
         values.assign(size, std::numeric_limits<double>::quiet_NaN());
+    }
+    return values;
+}
+
+// Fortran sees the transpose, [columns, rows], whose singular values are the same.
+std::vector<double> singular_values(std::vector<double> matrix, std::size_t rows, std::size_t columns) {
+    prepare_blas();
+    const BlasThreads one(1);
+    const int m = checked_size(columns, "core.singular_values");
+    const int n = checked_size(rows, "core.singular_values");
+    std::vector<double> values(std::min(rows, columns));
+    if (values.empty()) {
+        return values;
+    }
+    std::vector<int> integers(8 * values.size());
+    const int unused = 1;  // no vectors are asked for
+    int info = 0;
+    int work_size = -1;
+    double best = 0;
+    dgesdd_("N", &m, &n, matrix.data(), &m, values.data(), nullptr, &unused, nullptr, &unused, &best, &work_size,
+            integers.data(), &info, 1);
+    std::vector<double> work(static_cast<std::size_t>(best));
+    work_size = static_cast<int>(work.size());
+    dgesdd_("N", &m, &n, matrix.data(), &m, values.data(), nullptr, &unused, nullptr, &unused, work.data(), &work_size,
+            integers.data(), &info, 1);
+    if (info != 0) {  // NaN among the numbers
+        values.assign(values.size(), std::numeric_limits<double>::quiet_NaN());
     }
     return values;
 }

@@ -1,4 +1,4 @@
-// The two LAPACK routines we need, on row-major matrices.
+// The LAPACK routines we need, on row-major matrices.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,10 @@ namespace flyball {
 
 // Eigenvalues of a symmetric [size, size] matrix, increasing. Deterministic: runs with one BLAS thread.
 std::vector<double> symmetric_eigenvalues(std::vector<double> matrix, std::size_t size);
+
+// Singular values of a [rows, columns] matrix, decreasing, each right to rounding of the largest. (Roots of eigenvalues
+// of its Gram matrix are not: what is 1e-8 of the largest drowns there.) Deterministic, as above.
+std::vector<double> singular_values(std::vector<double> matrix, std::size_t rows, std::size_t columns);
 
 // The orthogonal factor of a [size, size] matrix, with signs chosen so that a matrix of independent normals gives a
 // Haar distributed one.

@@ -116,6 +116,9 @@ double one_minus_cosine(const Rows& theta) {
     return zero / n + variance(theta) * n / (n - 1);
 }
 
+// Eigenvalues of the Gram matrix are cheap, and right to rounding of the largest: a singular value of s times the largest
+// is then off by 1e-16/s of it. Where one of them is so small that this could be seen, as where tokens have come
+// together, they are taken from the rows themselves.
 double effective_rank(const Rows& rows) {
     const std::size_t size = std::min(rows.count, rows.dim);
     if (size > most_rank) {
@@ -127,7 +130,12 @@ double effective_rank(const Rows& rows) {
         rows.count <= rows.dim ? std::pair{Transpose::no, Transpose::yes} : std::pair{Transpose::yes, Transpose::no};
     gemm(left, right, size, size, std::max(rows.count, rows.dim), 1.0, rows.data, rows.dim, rows.data, rows.dim, 0.0,
          gram.data(), size);
+    constexpr double least = 1e-6;  // of the largest eigenvalue; s = 1e-3
     std::vector<double> values = symmetric_eigenvalues(std::move(gram), size);
+    constexpr std::size_t most = std::size_t{1} << 23;  // numbers that are copied for it
+    if (!values.empty() && values.front() < least * values.back() && rows.count * rows.dim <= most) {
+        return std::exp(entropy(singular_values({rows.data, rows.data + rows.count * rows.dim}, rows.count, rows.dim)));
+    }
     for (double& value : values) {
         value = std::isnan(value) ? value : std::sqrt(std::max(0.0, value));
     }

@@ -45,7 +45,8 @@ double variance(const Rows& theta);
 double one_minus_cosine(const Rows& theta);  // theta: unit or zero rows
 
 // exp of the entropy of the singular values' shares: 1 at consensus, min(count, dim) for orthonormal rows. NaN above
-// min(count, dim) = 1024, where the eigenvalues cost more than the run.
+// min(count, dim) = 1024, where the eigenvalues cost more than the run. Right to 1e-12, of more than 2^23 numbers to
+// 1e-6 (singular values below 1e-8 of the largest are not seen there).
 double effective_rank(const Rows& rows);
 
 // How far the rows are from all being one row (Dong et al. 2021, arXiv 2103.03404): |X - 1 m'| / |X| with m the mean

@@ -107,9 +107,13 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     if (use == FolderUse::resume && !is_there(path_ / "config.toml")) {
         fail("which holds no run", "the folder of a run to take up");
     }
-    if (is_folder && use == FolderUse::fresh && !std::filesystem::is_empty(path_, error)) {
-        fail("which is not empty", "a new or empty folder",
-             fmt::format("give {} to replace the results in it, {} to go on", setting("force"), setting("resume")));
+    if (is_folder && use == FolderUse::fresh) {
+        remove_abandoned(path_);  // a run killed while it wrote its first file has left nothing else
+        if (!std::filesystem::is_empty(path_, error)) {
+            const std::string go_on = is_there(path_ / "config.toml") ? ", " + setting("resume") + " to go on" : "";
+            fail("which is not empty", "a new or empty folder",
+                 fmt::format("give {} to replace the results in it{}", setting("force"), go_on));
+        }
     }
     std::filesystem::create_directories(path_, error);
     if (error) {

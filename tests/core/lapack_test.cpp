@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "core/random.hpp"
 #include "support.hpp"
@@ -46,6 +47,20 @@ TEST(Lapack, NaNIsAResultAndNoRowsHaveNoEigenvalues) {
 }
 
 // Gram and Schmidt by hand: (3, 4)/5, then (1, 0) less its part along it. A sign of the first row stays.
+TEST(Lapack, SingularValuesAreThoseOfTheRowsWhicheverSideIsLonger) {
+    // [[3, 0], [4, 5]] has sqrt(45) and sqrt(5); a column of zeros changes nothing.
+    for (const auto& [matrix, rows, columns] : {std::tuple{std::vector<double>{3, 0, 4, 5}, 2U, 2U},
+                                                std::tuple{std::vector<double>{3, 0, 0, 4, 5, 0}, 2U, 3U},
+                                                std::tuple{std::vector<double>{3, 0, 4, 5, 0, 0}, 3U, 2U}}) {
+        const std::vector<double> values = singular_values(matrix, rows, columns);
+        ASSERT_EQ(values.size(), 2U);
+        EXPECT_NEAR(values[0], std::sqrt(45.0), 1e-14);
+        EXPECT_NEAR(values[1], std::sqrt(5.0), 1e-14);
+    }
+    EXPECT_NEAR(singular_values({1, 0, 0, 1e-12}, 2, 2)[1], 1e-12, 1e-16);
+    EXPECT_TRUE(singular_values({}, 0, 3).empty());
+}
+
 TEST(Lapack, OrthogonalFactorIsGramSchmidtOfTheRows) {
     const std::vector<double> positive = orthogonal_factor({3, 4, 1, 0}, 2);
     const std::vector<double> negative = orthogonal_factor({-3, -4, 1, 0}, 2);

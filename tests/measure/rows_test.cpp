@@ -71,7 +71,12 @@ TEST(Measure, EffectiveRankIsTheExponentialOfTheEntropyOfSingularValues) {
     const std::vector<double> orthonormal = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     EXPECT_NEAR(effective_rank({orthonormal.data(), 3, 4}), 3, 1e-12);
     const std::vector<double> together = {0.6, 0.8, 0.6, 0.8, 0.6, 0.8};
-    EXPECT_NEAR(effective_rank({together.data(), 3, 2}), 1, 1e-6);
+    EXPECT_NEAR(effective_rank({together.data(), 3, 2}), 1, 1e-14);
+    // Two directions with an angle of 1e-9 between them: shares are those of 1 and tan(a/2).
+    const std::vector<double> close = {1, 0, std::cos(1e-9), std::sin(1e-9)};
+    EXPECT_NEAR((effective_rank({close.data(), 2, 2}) - 1) / 1.1208206566086022e-08, 1, 1e-6);
+    const std::vector<double> wide = {1, 0, 0, std::cos(1e-9), std::sin(1e-9), 0};
+    EXPECT_NEAR((effective_rank({wide.data(), 2, 3}) - 1) / 1.1208206566086022e-08, 1, 1e-6);
     const std::vector<double> large(std::size_t{1025} * 1025, 1.0);
     EXPECT_TRUE(std::isnan(effective_rank({large.data(), 1025, 1025})));
 }

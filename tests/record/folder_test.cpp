@@ -175,10 +175,21 @@ TEST(Folder, ASecondProcessIsRefusedWhileTheFirstIsAtWork) {
     }
 }
 
+// Killed while it wrote its first file.
+TEST(Folder, WhatAKilledRunLeftOfItsFirstFileIsNoReasonToRefuse) {
+    const TemporaryFolder parent;
+    std::filesystem::create_directories(parent / "run");
+    std::ofstream(parent / "run/.config.toml.4000000-0.tmp") << "tok";
+    const Folder again(parent / "run", FolderUse::fresh, contents);
+    EXPECT_TRUE(std::filesystem::exists(parent / "run/config.toml"));
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/.config.toml.4000000-0.tmp"));
+}
+
 TEST(Folder, AFolderThatIsNotEmptyIsRefused) {
     const TemporaryFolder parent;
     write_file_atomically(parent / "notes.txt", "");
     EXPECT_NE(refusal(parent.path(), FolderUse::fresh).find("not empty"), std::string::npos);
+    EXPECT_EQ(refusal(parent.path(), FolderUse::fresh).find("to go on"), std::string::npos) << "there is no run";
     EXPECT_NE(refusal(parent.path(), FolderUse::resume).find("holds no run"), std::string::npos);
     EXPECT_NE(refusal(parent / "notes.txt", FolderUse::force).find("which is a file"), std::string::npos);
 }

@@ -2,6 +2,8 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("speed-is-never-taken-in-frames", "src/dynamics/particles.cpp",
+     "constexpr double plain_speed = 1e-3;", "constexpr double plain_speed = 0;"),
     ("pair-fraction-is-not-measured", "src/dynamics/observables.cpp",
      "        sample.pair_fraction = share_of_pairs(pairs.above.value_or(0), n);\n", ""),
     ("pair-fraction-is-not-averaged", "src/dynamics/observables.cpp",
