@@ -236,14 +236,23 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<S
                : tolerance < 1e-5                      ? simple_number(p.value, p.error)
                                                        : p.value;
     const double delta = std::min(growth.p, 1.0);
-    const std::vector<Term> rests = without_power(growth_terms, growth.p);
-    const Estimate kappa = limit_with(rests, delta);
-    growth.kappa = {kappa.value * unit, kappa.error * unit};
-    growth.resolved = std::any_of(rests.begin(), rests.end(), [&](const Term& s) { return s.rounding * unit < fit; });
+    // kappa is a number of order one beside alpha t^p of any size: its sequence is not in units of the last t lambda, in which
+    // the errors of steps alone, 4e-13 each, would be larger than it is.
+    std::vector<Term> rests = without_power(growth_terms, growth.p);
+    if (std::isfinite(unit)) {
+        for (Term& rest : rests) {
+            rest.value *= unit;
+            rest.rounding *= unit;
+        }
+        growth.kappa = limit_with(rests, delta);
+        growth.resolved = std::any_of(rests.begin(), rests.end(), [](const Term& s) { return s.rounding < fit; });
+    } else {
+        growth.resolved = false;
+    }
     // alpha = (t lambda - kappa)/t^p
     std::vector<Term> alphas;
     for (const Term& term : growth_terms) {
-        const double rest = growth.kappa.error < fit ? kappa.value : 0;
+        const double rest = growth.resolved && growth.kappa.error < fit ? growth.kappa.value / unit : 0;
         alphas.push_back({term.t, std::log(term.value - rest) - growth.p * std::log(term.t), noise, true});
     }
     const Estimate alpha = limit_with(alphas, delta);

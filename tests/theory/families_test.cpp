@@ -95,6 +95,14 @@ TEST(TerminalLaw, HasAPowerOfTimeWhereRatesCoincideOrGainsMove) {
         // lambda = 2 + 0.7/t: gamma' ~ t^-0.7 e^-2t. In Post-LN's clock u = t + 0.35 log(1+t), C is that of Post-LN.
         {"norm(x + dt*f(x)*(1+0.35/(1+t)))", LawKind::exponential, 2, 1, -0.7, 3.5614172},
         {"norm(x + dt*f(x)*(1-0.35/(1+t)))", LawKind::exponential, 2, 1, 0.7, 3.5614172},
+        // A stream that relaxes to a target which is a power g of t: the tokens' own parts fall like e^-t and r follows g, so
+        // that 1-gamma ~ e^-2t/g^2. In the clock ds = g/r dt the way to consensus is the same for every g, and so is C (by
+        // Runge-Kutta's method in Python, to t = 60).
+        {"x + dt*f(norm(x))/(1+t) - dt*x | norm(x)", LawKind::exponential, 2, 1, 2, 1.48197568887},
+        {"x + dt*f(norm(x))/(1+t)^2 - dt*x | norm(x)", LawKind::exponential, 2, 1, 4, 1.48197568887},
+        {"x + dt*f(norm(x))*(1+t) - dt*x | norm(x)", LawKind::exponential, 2, 1, -2, 1.48197568887},
+        {"x + dt*f(norm(x))/sqrt(1+t) - dt*x | norm(x)", LawKind::exponential, 2, 1, 1, 1.48197568887},
+        {"x + dt*f(norm(x))/sqrt(1+t) - 0.2*dt*x | norm(x)", LawKind::exponential, 0.4, 1, 1, -3.34633805},
         // lambda = 2/sqrt t + 6/t.
         {"norm(x + dt*f(x)*((1+t)^(-0.5)+3/(1+t)))", LawKind::stretched, 4, 0.5, -6.5},
         // Memory in the clock u = 2(sqrt(1+t) - 1): C u^2 e^-2u/sqrt t = 4 C e^4 t^0.5 e^(-4 sqrt t).
