@@ -10,7 +10,7 @@ namespace flyball::report {
 
 namespace {
 
-constexpr std::string_view opening = "<metadata>";
+constexpr std::string_view about_opening = "<metadata>";
 constexpr std::string_view closing = "</metadata>";
 constexpr std::string_view before = "</desc>\n";  // as Page::finish writes it
 
@@ -103,18 +103,18 @@ Json about(const PanelFigure& /*figure*/) {
 std::string with_about(std::string svg, const Json& about) {
     const std::size_t at = svg.find(before);
     if (!about.is_null() && at != std::string::npos) {
-        svg.insert(at + before.size(), std::string(opening) + escape(dump_json(about)) + std::string(closing) + "\n");
+        svg.insert(at + before.size(), std::string(about_opening) + escape(dump_json(about)) + std::string(closing) + "\n");
     }
     return svg;
 }
 
 std::optional<Json> about_in(std::string_view svg, std::string_view what) {
-    const std::size_t begin = svg.find(opening);
+    const std::size_t begin = svg.find(about_opening);
     const std::size_t end = begin == std::string_view::npos ? begin : svg.find(closing, begin);
     if (end == std::string_view::npos) {
         return std::nullopt;
     }
-    return parse_json(unescaped(svg.substr(begin + opening.size(), end - begin - opening.size())), what);
+    return parse_json(unescaped(svg.substr(begin + about_opening.size(), end - begin - about_opening.size())), what);
 }
 
 }  // namespace flyball::report

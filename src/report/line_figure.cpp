@@ -15,7 +15,7 @@
 namespace flyball::report {
 namespace {
 
-constexpr double shape = 0.56;  // of the plot: height over the page's width
+constexpr double line_shape = 0.56;  // of the plot: height over the page's width
 constexpr double lowest_plot = 170;
 constexpr double widest_label = 0.28;  // share of the page; wider names go into a legend below
 constexpr double farthest_label = 20;  // from the end of its line; farther ones would fan out
@@ -244,7 +244,7 @@ std::string to_svg(const LineFigure& figure, const Sheet& sheet) {
     Plot plot;
     std::tie(plot.x, plot.y) = rulers(figure);
     plot.top = page.top() + y_label_height(page, figure.y.label);
-    plot.height = std::max(lowest_plot, std::round(shape * page.width()));
+    plot.height = std::max(lowest_plot, std::round(line_shape * page.width()));
     plot.left = Page::margin + y_axis_width(plot);
     const double room = page.width() - Page::margin - plot.left;
 
