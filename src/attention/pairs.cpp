@@ -59,6 +59,9 @@ class Components {
 struct Tile {
     std::size_t rows_begin, rows, columns_begin, columns;
     const double* cosines;  // [rows, columns]
+
+    // Every pair once: of a tile on the diagonal the part below it, without the tokens themselves.
+    std::size_t columns_below(std::size_t row) const { return rows_begin == columns_begin ? row : columns; }
 };
 
 // How many of the numbers exceed the level. Kept apart from what is done with them: this loop has no branch, and the
@@ -71,29 +74,33 @@ std::uint64_t count_above(const double* values, std::size_t count, double level)
     return found;
 }
 
-// Pairs j > k: of a tile on the diagonal the part below it.
 std::uint64_t pairs_above(const Tile& tile, double level) {
     std::uint64_t found = 0;
     for (std::size_t i = 0; i < tile.rows; ++i) {
-        const std::size_t columns = tile.rows_begin == tile.columns_begin ? i : tile.columns;
-        found += count_above(tile.cosines + i * tile.columns, columns, level);
+        found += count_above(tile.cosines + i * tile.columns, tile.columns_below(i), level);
     }
     return found;
 }
 
-void join_edges(const Tile& tile, double level, Components& components) {
+// Returns how many edges there are.
+std::uint64_t join_edges(const Tile& tile, double level, Components& components) {
+    std::uint64_t edges = 0;
     for (std::size_t i = 0; i < tile.rows; ++i) {
         const double* row = tile.cosines + i * tile.columns;
-        if (count_above(row, tile.columns, level) == 0) {
+        const std::size_t columns = tile.columns_below(i);
+        const std::uint64_t found = count_above(row, columns, level);
+        if (found == 0) {
             continue;  // scattered tokens: a row without an edge is the rule
         }
-        for (std::size_t k = 0; k < tile.columns; ++k) {
+        edges += found;
+        for (std::size_t k = 0; k < columns; ++k) {
             if (row[k] > level) {
                 components.join(static_cast<std::uint32_t>(tile.rows_begin + i),
                                 static_cast<std::uint32_t>(tile.columns_begin + k));
             }
         }
     }
+    return edges;
 }
 
 // Cosines become exponentials; returns their sum.
@@ -144,11 +151,9 @@ PairStatistics by_tiles(std::size_t n, std::size_t d, const double* z, double be
                             std::min(block, n - column * block), cosines.data()};
             gemm(Transpose::no, Transpose::yes, tile.rows, tile.columns, d, 1.0, z + tile.rows_begin * d, d,
                  z + tile.columns_begin * d, d, 0.0, cosines.data(), tile.columns);
-            if (level) {
-                join_edges(tile, *level, components[slot]);
-            }
+            const std::uint64_t edges = level ? join_edges(tile, *level, components[slot]) : 0;
             if (above) {
-                found[slot] += pairs_above(tile, *above);
+                found[slot] += above == level ? edges : pairs_above(tile, *above);
             }
             sum += (row == column ? 1 : 2) * exponential_sum(tile.rows * tile.columns, beta, cosines.data());
         }

@@ -107,8 +107,10 @@ TEST(Pairs, AboveALevelAreCountedAsTheDefinitionCountsThem) {
             for (const std::size_t clumps : {0U, 5U}) {
                 const std::vector<double> z = points(n, d, clumps, 0.02, n + 10 * d);
                 for (const double level : {-0.7, 0.0, 0.5, 0.999}) {
-                    EXPECT_EQ(pair_statistics(n, d, z.data(), 1, std::nullopt, level).above,
-                              plain_above(z, n, d, level))
+                    const PairStatistics beside = pair_statistics(n, d, z.data(), 1, 0.999, level);
+                    EXPECT_EQ(beside.above, plain_above(z, n, d, level)) << "beside the components at 0.999";
+                    EXPECT_EQ(beside.components, pair_statistics(n, d, z.data(), 1, 0.999).components);
+                    EXPECT_EQ(pair_statistics(n, d, z.data(), 1, std::nullopt, level).above, beside.above)
                         << n << " tokens in " << d << " dimensions, " << clumps << " clumps, above " << level;
                 }
             }

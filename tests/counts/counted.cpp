@@ -93,7 +93,7 @@ void attention_paths() {
                                        {along.data(), across.data(), divisor.data(), nullptr});
     });
     const std::vector<double> many = unit_rows<double>(256, 32);
-    count("attention: statistics of pairs", [&] { attention::pair_statistics(256, 32, many.data(), 2, 0.999); });
+    count("attention: statistics of pairs", [&] { attention::pair_statistics(256, 32, many.data(), 2, 0.999, 0.999); });
 }
 
 void scheme_paths() {

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "dynamics/run.hpp"
 #include "dynamics/start.hpp"
+#include "dynamics/start_file.hpp"
 #include "measure/rows.hpp"
 
 namespace flyball::dynamics {
@@ -128,7 +129,8 @@ TEST(TrainedWeights, AreNamedByAFolderABuiltinOrARepository) {
 
 // Inner products are those of a start in one dimension less, and no row has a mean.
 TEST(TrainedWeights, StartWhereTheChannelsAddUpToZero) {
-    for (const StartKind start : {StartKind::uniform, StartKind::symmetric, StartKind::gaussian, StartKind::cone}) {
+    for (const StartKind start :
+         {StartKind::uniform, StartKind::symmetric, StartKind::gaussian, StartKind::cone, StartKind::equiangular}) {
         Settings s;
         s.tokens = 4;
         s.dim = 6;
@@ -136,6 +138,7 @@ TEST(TrainedWeights, StartWhereTheChannelsAddUpToZero) {
         s.r0 = 1.5;
         s.start = start;
         s.cone_delta = 0.1;
+        s.start_cosine = 0.3;
         const std::vector<double> wide = centred_start(s);
         s.dim = 5;
         const std::vector<double> narrow = start_rows(s);
@@ -151,6 +154,44 @@ TEST(TrainedWeights, StartWhereTheChannelsAddUpToZero) {
             }
         }
     }
+}
+
+// Rows of a file have as many numbers as the model has channels, and lose what LayerNorm takes away: their mean.
+TEST(TrainedWeights, StartFromAFileWithoutTheMeanOfItsChannels) {
+    auto file = std::make_shared<StartFile>();
+    file->tokens = 2;
+    file->dim = 3;
+    file->rows = [] { return std::vector<double>{1, 2, 6, 0, 0, -3}; };
+    Settings s;
+    s.tokens = 2;
+    s.dim = 3;
+    s.start = StartKind::file;
+    s.started = file;
+    EXPECT_EQ(centred_start(s), (std::vector<double>{-2, -1, 3, 1, 1, -2}));
+}
+
+TEST(TrainedWeights, LeaveNoRoomForAsManyEqualAnglesAsDimensions) {
+    auto trained = std::make_shared<TrainedWeights>();
+    trained->model = "centred";
+    trained->dim = 4;
+    trained->heads = trained->width = trained->blocks = 1;
+    trained->centred = true;
+    Settings s;
+    s.tokens = 4;
+    s.dim = 4;
+    s.weights = WeightKind::model;
+    s.trained = trained;
+    for (const StartKind start : {StartKind::symmetric, StartKind::equiangular}) {
+        s.start = start;
+        s.start_cosine = 0.5;
+        s.tokens = 4;
+        EXPECT_THROW(check_trained(s), Error);
+        s.tokens = 3;
+        EXPECT_NO_THROW(check_trained(s));
+    }
+    s.tokens = 4;
+    s.start_cosine = -1.0 / 3;  // the corners of a tetrahedron
+    EXPECT_NO_THROW(check_trained(s));
 }
 
 }  // namespace

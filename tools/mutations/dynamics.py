@@ -64,6 +64,8 @@ KNOWN = [
      "    if (said.r0) {", "    if (said.r0 && file == nullptr) {"),
     ("start-file-tokens-and-systems-exchanged", "src/dynamics/start_file.cpp",
      "walk_of(shape[0], shape[1], shape[2],", "walk_of(shape[1], shape[0], shape[2],"),
+    ("start-file-keeps-the-mean-of-channels", "src/dynamics/trained_weights.cpp",
+     "            rows[c] -= sum / static_cast<double>(s.dim);\n", "            static_cast<void>(sum);\n"),
     ("csv-header-of-nan", "src/dynamics/start_csv.cpp",
      'word == "nan" || word == "inf" ||', 'word == "inf" ||'),
     ("csv-header-of-numbers-with-other-commas", "src/dynamics/start_csv.cpp",
