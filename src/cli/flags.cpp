@@ -72,11 +72,11 @@ Flag add_read(CLI::App& app, const std::string& name, std::function<void(const s
 }
 
 void add_called(CLI::App& app, const std::string& name, std::function<void()> call, const std::string& help) {
-    app.add_flag_callback(name, std::move(call), help);
+    app.add_flag_callback(name, std::move(call), help)->disable_flag_override();
 }
 
 void add_flag(CLI::App& app, const std::string& name, bool& value, const std::string& help) {
-    app.add_flag(name, value, help);
+    app.add_flag(name, value, help)->disable_flag_override();  // --json=5 is refused
 }
 
 Flag add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help) {
@@ -146,8 +146,8 @@ std::vector<scheme::Scheme> SchemeFlags::chosen_or_six() const {
 void FolderFlags::declare(CLI::App& app, const std::string& what) {
     begin_group(app, "output");
     app.add_option("--out", out, fmt::format("write {} to this folder", what))->type_name("DIR");
-    app.add_flag("--resume", resume, "go on with the run in --out");
-    app.add_flag("--force", force, "replace the results in --out");
+    add_flag(app, "--resume", resume, "go on with the run in --out");
+    add_flag(app, "--force", force, "replace the results in --out");
     figures.declare(app);
 }
 

@@ -110,6 +110,7 @@ std::string nearest_flag(const CLI::App& app, const std::string& given) {
     std::replace(message.begin(), message.end(), '\n', ' ');
     const std::string name = message.substr(0, message.find_first_of(": "));
     const CLI::Option* option = app.get_option_no_throw(name);
+    option = option == nullptr ? app.get_option_no_throw("--" + name) : option;  // "json was given a disallowed .."
     const std::string where = fmt::format("cli.{}", command.name);
     if (option == nullptr) {
         for (const CLI::Option* one : app.get_options()) {
@@ -130,9 +131,11 @@ std::string nearest_flag(const CLI::App& app, const std::string& given) {
     if (message.find("received") != std::string::npos) {
         throw Error(ErrorKind::usage, where, fmt::format("{} several times", name), "it once", see_help(command));
     }
-    throw Error(ErrorKind::usage, where, flyball::quoted(message, 200),
-                option->get_items_expected_max() == 0 ? fmt::format("{} alone: it takes no value", name)
-                                                      : fmt::format("{} {}", name, what),
+    if (option->get_items_expected_max() == 0) {
+        throw Error(ErrorKind::usage, where, fmt::format("{} with a value", option->get_name()), "it alone",
+                    see_help(command));
+    }
+    throw Error(ErrorKind::usage, where, flyball::quoted(message, 200), fmt::format("{} {}", name, what),
                 see_help(command));
 }
 

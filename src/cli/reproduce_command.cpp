@@ -203,15 +203,14 @@ Command reproduce_command() {
     command.summary = "run the papers' claims, each with prediction, measurement and verdict";
     command.about =
         "Runs what three papers on normalization claim, one experiment a claim, and puts the prediction "
-        "beside the measurement with a verdict.";
+        "beside the measurement with a verdict. It exits with 1 when a verdict is not "
+        "the one on record; claims that are skipped or undecided do not count.";
     command.example =
         "flyball reproduce --quick\n"
         "  flyball reproduce --only dynamics-table-peri-ln\n"
         "  flyball reproduce dynamics --out claims\n"
         "  flyball reproduce limits --model openai-community/gpt2 --text book.txt\n"
-        "  flyball reproduce stability --out trained-claims\n\n"
-        "exit code: 0 when every verdict is the recorded one, or the claim was skipped or is undecided; 1 when one is "
-        "not";
+        "  flyball reproduce stability --out trained-claims";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<ReproduceFlags>();
         std::string papers;

@@ -96,10 +96,10 @@ std::string run_table(const std::vector<dynamics::SchemeRun>& runs, std::size_t 
     add("scheme", 0, [](const Run& run) { return run.scheme.name; });
     add("end t", 0, [&](const Run& run) { return format_short(last(run).t, 4); });
     add("cosine at 0", 2, [&](const Run& run) { return fmt::format("{:.4f}", first(run).cosine); });
-    add("at end", 0, [&](const Run& run) { return fmt::format("{:.6f}", last(run).cosine); });
+    add("cosine", 0, [&](const Run& run) { return fmt::format("{:.6f}", last(run).cosine); });
     add("radius", 0, [&](const Run& run) { return format_short(last(run).radius, 4); });
     add("speed at 0", 0, [&](const Run& run) { return number(first(run).speed); });
-    add("at end", 1, [&](const Run& run) { return number(last(run).speed); });
+    add("speed", 1, [&](const Run& run) { return number(last(run).speed); });
     add("clusters", 0, [&](const Run& run) { return number(last(run).clusters); });
     add("collapse", 0, [&](const Run& run) { return number(run.record.collapse_time.value_or(std::nan(""))); });
     add("outcome", 0, [](const Run& run) { return std::string(dynamics::name(run.record.outcome)); });

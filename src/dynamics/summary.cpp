@@ -131,13 +131,13 @@ std::string collapse_sentence(const std::vector<SchemeRun>& runs, bool alone) {
     }
     std::string text = fmt::format("{} {} first, at t = {} (mean cosine above 0.999)", names_in_words(order.smallest),
                                    verb_for(order.smallest, "collapses", "collapse"), short_number(order.least));
-    if (others.empty()) {
-        return text + (order.all_alike ? "."
-                                       : fmt::format(", and {} last, at t = {}.", names_in_words(order.largest),
-                                                     short_number(order.most)));
+    if (!order.all_alike) {
+        text += fmt::format("{} {} last, at t = {}", others.empty() ? ", and" : ",", names_in_words(order.largest),
+                            short_number(order.most));
     }
-    return text + fmt::format("; {} {} not {}, and {}.", names_in_words(names_of(others)),
-                              verb_for(names_of(others), "does", "do"), by, apart_clause(others));
+    return others.empty() ? text + "."
+                          : text + fmt::format("; {} {} not {}, and {}.", names_in_words(names_of(others)),
+                                               verb_for(names_of(others), "does", "do"), by, apart_clause(others));
 }
 
 std::string failure_sentence(const std::vector<SchemeRun>& runs) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -120,6 +121,52 @@ TEST(SimulateColumns, OfEverySystemAreInTheJsonOnRequest) {
             }
         }
     }
+}
+
+TEST(SimulateColumns, OfTheTableAreTheFieldsOfTheirName) {
+    const Expected expected = expected_run();
+    const Outcome outcome = run_program(moving_flags, "COLUMNS=200");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    std::istringstream lines(outcome.out);
+    const auto cells = [](std::string line) {
+        std::vector<std::string> parts;
+        while (!line.empty()) {
+            const std::size_t end = std::min(line.find("  "), line.size());
+            parts.push_back(line.substr(0, end));
+            line.erase(0, std::min(line.find_first_not_of(' ', end), line.size()));
+        }
+        return parts;
+    };
+    std::string line;
+    while (line.rfind("scheme ", 0) != 0) {
+        ASSERT_TRUE(std::getline(lines, line)) << outcome.out;
+    }
+    const std::vector<std::string> head = cells(line);
+    std::getline(lines, line);
+    std::getline(lines, line);
+    const std::vector<std::string> row = cells(line);
+    ASSERT_EQ(row.size(), head.size()) << line;
+    std::map<std::string, std::string> table;
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        table[head[i]] = row[i];
+    }
+    const Sample& first = expected.record.samples.front();
+    const Sample& last = expected.record.samples.back();
+    const std::map<std::string, double> numbers = {{"end t", last.t},
+                                                   {"cosine at 0", first.cosine},
+                                                   {"cosine", last.cosine},
+                                                   {"radius", last.radius},
+                                                   {"speed at 0", first.speed},
+                                                   {"speed", last.speed},
+                                                   {"clusters", last.clusters},
+                                                   {"collapse", *expected.record.collapse_time}};
+    for (const auto& [name, value] : numbers) {
+        ASSERT_TRUE(table.contains(name)) << name << outcome.out;
+        EXPECT_NEAR(parse_double(table[name]).value_or(std::nan("")), value, 6e-3 * std::abs(value) + 6e-5) << name;
+    }
+    EXPECT_EQ(table["scheme"], "pre-ln");
+    EXPECT_EQ(table["outcome"], "done");
+    EXPECT_EQ(table["kernel"], expected.record.kernel);
 }
 
 TEST(SimulateColumns, OfTheFolderAreTheFieldsOfTheirName) {

@@ -40,7 +40,8 @@ TEST(Simulate, SaysWhatIsRun) {
     const Outcome outcome = run_program(
         "simulate --scheme pre-ln --tokens 5 --dim 6 --beta 2.5 --heads 2 --weights kaiming --fresh --mask causal "
         "--ffn 7 "
-        "--systems 3 --r0 1.5 --layers 4 --dt 0.25 --seed 9 --samples 2");
+        "--systems 3 --r0 1.5 --layers 4 --dt 0.25 --seed 9 --samples 2",
+        "COLUMNS=250");
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
     EXPECT_EQ(outcome.out.substr(0, outcome.out.find('\n')),
               "n = 5, d = 6, beta = 2.5, 2 heads, uniform start, r0 = 1.5, kaiming weights redrawn at every integer t, "
@@ -223,7 +224,8 @@ TEST(Simulate, TakesTheWeightsOfAModelBlockAfterBlock) {
     EXPECT_EQ(document["weights"]["gains"], true);
     EXPECT_NEAR(document["weights"]["beta"].get<double>(), 48 / std::sqrt(8.0), 1e-12);
     EXPECT_GE(document["weights"]["notes"].size(), 4U);
-    const Outcome text = run_program("simulate pre-ln --weights builtin:pre-ln --tokens 6 --mask causal");
+    const Outcome text = 
+        run_program("simulate pre-ln --weights builtin:pre-ln --tokens 6 --mask causal", "COLUMNS=250");
     EXPECT_EQ(text.out.substr(0, text.out.find('\n')),
               "n = 6, d = 48, beta = 16.97056274847714, 6 heads, uniform start, weights of builtin:pre-ln, block after "
               "block, its positions, biases and FFN dropped, causal mask, 12 layers of dt = 1, seed 1");

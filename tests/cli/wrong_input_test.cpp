@@ -38,7 +38,7 @@ const std::vector<Wrong>& wrong_inputs() {
         {"simulate --zzzzzz", {"unknown flag '--zzzzzz', expected a flag that"}},
         {"simulate --tokens", {"--tokens without a value", "number of particles"}},
         {"simulate --tokens 5 --tokens 6", {"--tokens several times"}},
-        {"simulate --json=5", {"--json"}},
+        {"simulate --json=5", {"--json with a value"}},
         {"tokenize", {"no MODEL", "tokenizer.json"}},
         {"tokenize builtin:pre-ln extra --string a", {"'extra'", "one argument too many"}},
         // numbers
