@@ -21,7 +21,7 @@ from pathlib import Path
 EQUATION = "x + dt*norm(f(norm(x))) | norm(x)"
 MODEL = ["builtin:pre-ln", "--string", "To be, or not to be, that is the question"]
 
-# What is run, and the page that explains the fields of its document. Every command is here: a test compares with --help.
+# What is run, and the page that explains the fields of its document. A command of --help that is not here is an error.
 RUNS = {
     "schemes": [(["mix-ln"], "equation")],
     "theory": [(["pre-ln", "--samples", "2", "--tokens", "8", "--beta", "1,2"], "theory")],
@@ -41,7 +41,10 @@ RUNS = {
     "forward": [([*MODEL, "--top", "2"], "models"), ([*MODEL, "--stride", "8", "--length", "16"], "models")],
     "tokenize": [(MODEL, "models")],
     "sample": [(["builtin:pre-ln", "--prompt", "To be", "--tokens", "3"], "sample")],
+    "report": [(["{run}"], "report")],
 }
+# {run}: what this writes, for commands that look at results.
+RUN = ["simulate", "post-ln", "--tokens", "4", "--time", "1", "--samples", "2", "--out", "run"]
 
 # Sources whose functions give words their names: `case ..: return "word";`.
 NAMES = ["src/dynamics/run.cpp", "src/theory/law.cpp", "src/check/finding.cpp", "src/check/conformance.cpp",
@@ -121,13 +124,13 @@ def main():
     missing = set()
 
     help_page = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
-    for command in re.findall(r"^  ([a-z]+) {2,}", help_page.partition("commands:")[2].partition("\n\n")[0], re.M):
-        if command not in RUNS:
-            missing.add(f"{command}: tools/check_glossary.py does not run it")
+    commands = re.findall(r"^  ([a-z]+) {2,}", help_page.partition("commands:")[2].partition("\n\n")[0], re.M)
+    missing.update(f"{command}: tools/check_glossary.py does not run it" for command in commands if command not in RUNS)
     with tempfile.TemporaryDirectory() as folder:
-        for command, runs in RUNS.items():
-            for arguments, page in runs:
-                call = [program, command, *(word.replace("{root}", str(root)) for word in arguments)]
+        subprocess.run([program, *RUN], cwd=folder, capture_output=True, check=True)
+        for command in commands:
+            for arguments, page in RUNS.get(command, []):
+                call = [program, command, *(word.format(root=root, run="run") for word in arguments)]
                 for flags in ([], ["--json"]):
                     if flags and "--list" in arguments:
                         continue
@@ -135,7 +138,7 @@ def main():
                     if done.returncode > 1:
                         missing.add(f"{' '.join(call + flags)}: exit code {done.returncode}: {done.stderr}")
                     elif flags:
-                        explained = glossary | on_page(pages[page])
+                        explained = glossary | on_page(pages.get(page, ""))
                         missing.update(f"{command} --json: the field {field!r} is neither in the glossary nor in docs/{page}.md"
                                        for field in fields_of(json.loads(done.stdout)) if field not in explained)
                     else:
