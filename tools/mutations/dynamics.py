@@ -72,8 +72,6 @@ KNOWN = [
      "if (number == 1 && is_header(line)) {", "if (number == 1) {"),
     ("csv-rows-of-any-width", "src/dynamics/start_csv.cpp",
      "if (columns && row.size() != *columns) {", "if (columns && row.size() > *columns) {"),
-    ("h5md-walks-trust-their-levels", "src/dynamics/h5md_reader.cpp",
-     "(level && depth != *level)", "(level && depth > 255)"),
     ("h5md-sizes-overflow", "src/dynamics/h5md_reader.cpp",
      "if (begin > of.size() || size > of.size() - begin) {", "if (begin + size > of.size()) {"),
     ("h5md-systems-forgotten", "src/dynamics/h5md_reader.cpp",
