@@ -2,6 +2,7 @@
 #include "dynamics/start_file.hpp"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,11 +167,48 @@ TEST_F(StartFiles, OfDamagedTrajectoriesAreRefusedOrWhole) {
             look(damaged);
         }
     }
+    for (std::size_t at = 0; at + 8 <= whole.size(); at += 8) {  // an address that says nowhere
+        std::string damaged = whole;
+        damaged.replace(at, 8, 8, static_cast<char>(-1));
+        look(damaged);
+    }
     for (std::size_t size = 0; size < whole.size(); size += 61) {
         look(whole.substr(0, size));
     }
     EXPECT_GT(refused, 300U) << "nothing was tested";
     EXPECT_GT(taken, 300U) << "nothing was tested";
+}
+
+// What others write: numbers of four bytes in a group of another name, without parameters; and chunks, which are
+// refused.
+TEST_F(StartFiles, OfTrajectoriesOfOthersAreReadInOnePieceOrRefused) {
+    const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (const bool chunked : {false, true}) {
+        const hid_t file = H5Fcreate(path("other.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        const hid_t links = H5Pcreate(H5P_LINK_CREATE);
+        H5Pset_create_intermediate_group(links, 1);
+        const hsize_t shape[3] = {2, 2, 2};
+        const hid_t space = H5Screate_simple(3, shape, nullptr);
+        const hid_t how = H5Pcreate(H5P_DATASET_CREATE);
+        if (chunked) {
+            H5Pset_chunk(how, 3, shape);
+        }
+        const hid_t set =
+            H5Dcreate2(file, "/particles/atoms/position/value", H5T_IEEE_F32LE, space, links, how, H5P_DEFAULT);
+        ASSERT_GE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+        H5Dclose(set);
+        H5Pclose(how);
+        H5Sclose(space);
+        H5Pclose(links);
+        H5Fclose(file);
+        if (chunked) {
+            expect_refused(path("other.h5"), "not stored in one piece");
+        } else {
+            EXPECT_EQ(open_start_file(path("other.h5"), std::nullopt)->rows(), (std::vector<double>{5, 6, 7, 8}));
+            EXPECT_EQ(open_start_file(path("other.h5"), 0)->rows(), (std::vector<double>{1, 2, 3, 4}));
+            EXPECT_EQ(open_start_file(path("other.h5"), 0)->systems, 1U);
+        }
+    }
 }
 
 TEST_F(StartFiles, OfCsvAreOneRowAToken) {
