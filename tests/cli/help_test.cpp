@@ -27,7 +27,7 @@ std::vector<std::string> command_names() {
     bool inside = false;
     for (const std::string& line : lines_of(run_program("help").out)) {
         inside = line == "commands:" || (inside && !line.empty());
-        if (inside && line.starts_with("  ")) {
+        if (inside && line.starts_with("  ") && !line.starts_with("   ")) {
             names.push_back(line.substr(2, line.find(' ', 2) - 2));
         }
     }
