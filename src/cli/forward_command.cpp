@@ -245,7 +245,9 @@ Command forward_command() {
             .type_name("FILE")
             .not_empty("the name of a file");
         add_option(app, "--what", flags->what,
-                   "what to save: some of logits,hidden,attention,scores,branches,stream,query,key,value,branch "
+                   "what to save: some of logits, hidden, attention, scores, branches, stream, query, key, value, "
+                   "branch, with "
+                   "commas between them "
                    "(default: the first three); blocks and heads count from 0, as in attention.3, attention.3.5, "
                    "query.2, branch.4.ffn; hidden.N and stream.N have passed N blocks")
             .type_name("LIST")

@@ -213,7 +213,7 @@ Command sample_command() {
     command.about = "Writes text with a model, token by token.";
     command.example =
         "flyball sample openai-community/gpt2 --prompt 'Once upon a time' --tokens 100 --temperature 0.8 --top 40\n"
-        "  flyball sample ./my-run --temperature 0          # the likeliest token each time, from the start of a text\n"
+        "  flyball sample ./my-run --temperature 0   # the likeliest token each time\n"
         "  flyball sample ./model-without-tokenizer --ids 1,403,407 --json";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<SampleFlags>();

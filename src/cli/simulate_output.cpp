@@ -95,16 +95,16 @@ std::string run_table(const std::vector<dynamics::SchemeRun>& runs, std::size_t 
     const auto number = [](double value) { return std::isnan(value) ? std::string("-") : format_short(value, 3); };
     add("scheme", 0, [](const Run& run) { return run.scheme.name; });
     add("end t", 0, [&](const Run& run) { return format_short(last(run).t, 4); });
-    add("cosine at 0", 2, [&](const Run& run) { return fmt::format("{:.4f}", first(run).cosine); });
+    add("cosine at 0", 5, [&](const Run& run) { return fmt::format("{:.4f}", first(run).cosine); });
     add("cosine", 0, [&](const Run& run) { return fmt::format("{:.6f}", last(run).cosine); });
-    add("radius", 0, [&](const Run& run) { return format_short(last(run).radius, 4); });
-    add("speed at 0", 0, [&](const Run& run) { return number(first(run).speed); });
-    add("speed", 1, [&](const Run& run) { return number(last(run).speed); });
-    add("clusters", 0, [&](const Run& run) { return number(last(run).clusters); });
+    add("radius", 1, [&](const Run& run) { return format_short(last(run).radius, 4); });
+    add("speed at 0", 2, [&](const Run& run) { return number(first(run).speed); });
+    add("speed", 4, [&](const Run& run) { return number(last(run).speed); });
+    add("clusters", 3, [&](const Run& run) { return number(last(run).clusters); });
     add("collapse", 0, [&](const Run& run) { return number(run.record.collapse_time.value_or(std::nan(""))); });
     add("outcome", 0, [](const Run& run) { return std::string(dynamics::name(run.record.outcome)); });
-    add("kernel", 4, [](const Run& run) { return run.record.kernel; });
-    add("took", 3, [](const Run& run) { return fmt::format("{} s", format_short(run.record.seconds, 2)); });
+    add("kernel", 7, [](const Run& run) { return run.record.kernel; });
+    add("took", 6, [](const Run& run) { return fmt::format("{} s", format_short(run.record.seconds, 2)); });
     return report::text_table(std::move(table), columns);
 }
 

@@ -106,7 +106,9 @@ bool looks_like_equation(std::string_view text) {
     if (find_entry(before) != nullptr) {
         return false;  // "HybridNorm*", "Dynamic Tanh"
     }
-    return text.find_first_of("()+*/=|;") < colon || before.find(' ') != std::string_view::npos ||
+    // Words alone are a name that somebody else gives it ("Gemma 2"); between blanks a sign makes an equation of them.
+    const bool has_sign = before.find(' ') != std::string_view::npos && before.find_first_of("-^?<>") < before.size();
+    return text.find_first_of("()+*/=|;") < colon || has_sign ||
            (colon != std::string_view::npos && (before == "attn" || before == "ffn"));
 }
 

@@ -27,7 +27,7 @@ std::vector<std::string> command_names() {
     bool inside = false;
     for (const std::string& line : lines_of(run_program("help").out)) {
         inside = line == "commands:" || (inside && !line.empty());
-        if (inside && line.starts_with("  ")) {
+        if (inside && line.starts_with("  ") && !line.starts_with("   ")) {
             names.push_back(line.substr(2, line.find(' ', 2) - 2));
         }
     }
@@ -130,7 +130,7 @@ TEST(ManPage, HasEveryCommandAndFlagAndIsSound) {
               0)
         << "man-db, a package of [test], shows the page";
     EXPECT_EQ(read_text_file(said, 1 << 20), "");
-    EXPECT_NE(read_text_file(shown, 1 << 20).find("interrupted by Ctrl-C"), std::string::npos);
+    EXPECT_NE(read_text_file(shown, 1 << 20).find("SIGTERM"), std::string::npos);
     for (const std::string& one : {file.string(), said, shown}) {
         std::filesystem::remove(one);
     }

@@ -152,14 +152,11 @@ TEST(SimulateColumns, OfTheTableAreTheFieldsOfTheirName) {
     }
     const Sample& first = expected.record.samples.front();
     const Sample& last = expected.record.samples.back();
-    const std::map<std::string, double> numbers = {{"end t", last.t},
-                                                   {"cosine at 0", first.cosine},
-                                                   {"cosine", last.cosine},
-                                                   {"radius", last.radius},
-                                                   {"speed at 0", first.speed},
-                                                   {"speed", last.speed},
-                                                   {"clusters", last.clusters},
-                                                   {"collapse", *expected.record.collapse_time}};
+    const std::map<std::string, double> numbers = {
+        {"end t", last.t},           {"cosine at 0", first.cosine},
+        {"cosine", last.cosine},     {"radius", last.radius},
+        {"speed at 0", first.speed}, {"speed", last.speed},
+        {"clusters", last.clusters}, {"collapse", *expected.record.collapse_time}};
     for (const auto& [name, value] : numbers) {
         ASSERT_TRUE(table.contains(name)) << name << outcome.out;
         EXPECT_NEAR(parse_double(table[name]).value_or(std::nan("")), value, 6e-3 * std::abs(value) + 6e-5) << name;

@@ -224,7 +224,7 @@ TEST(Simulate, TakesTheWeightsOfAModelBlockAfterBlock) {
     EXPECT_EQ(document["weights"]["gains"], true);
     EXPECT_NEAR(document["weights"]["beta"].get<double>(), 48 / std::sqrt(8.0), 1e-12);
     EXPECT_GE(document["weights"]["notes"].size(), 4U);
-    const Outcome text = 
+    const Outcome text =
         run_program("simulate pre-ln --weights builtin:pre-ln --tokens 6 --mask causal", "COLUMNS=250");
     EXPECT_EQ(text.out.substr(0, text.out.find('\n')),
               "n = 6, d = 48, beta = 16.97056274847714, 6 heads, uniform start, weights of builtin:pre-ln, block after "

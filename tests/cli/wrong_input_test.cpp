@@ -145,6 +145,24 @@ TEST(WrongInput, GetsOneSentenceAndLeavesNothingBehind) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(WrongInput, IsAnsweredWithTheProgramAsItWasCalled) {
+    const auto said = [](const std::string& called) {
+        return run_program("simulate --zzzzzz", called.empty() ? "" : "FLYBALL_CALLED_AS=\"" + called + "\"").err;
+    };
+    EXPECT_NE(said("").find("`flyball simulate --help`"), std::string::npos) << said("");
+    EXPECT_NE(said("./flyball").find("`./flyball simulate --help`"), std::string::npos) << said("./flyball");
+    EXPECT_NE(said("../my lab/flyball").find("`'../my lab/flyball' simulate --help`"), std::string::npos);
+    // A folder with an unfinished run says how to go on with it.
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("flyball-called-" + std::to_string(getpid()));
+    std::filesystem::remove_all(folder);
+    const Outcome stopped = run_program(
+        "simulate post-ln --tokens 600 --dim 16 --layers 1000000 --samples 3 --out '" + folder.string() + "'",
+        "FLYBALL_CALLED_AS=./flyball timeout --foreground -s INT 2");
+    EXPECT_NE(stopped.err.find("go on with: ./flyball simulate --config "), std::string::npos) << stopped.err;
+    std::filesystem::remove_all(folder);
+}
+
 TEST(RightInput, IsReadAsPeopleWriteIt) {
     const std::string small = " --dim 4 --time 0.5 --samples 3 --quiet";
     for (const std::string arguments :

@@ -208,5 +208,31 @@ TEST(Settings, LayersWithoutADtAreWholeBlocks) {
     EXPECT_THROW(check(settings), Error);
 }
 
+TEST(Until, TakesBlanksAndEqualityAndIsReadBackAsWritten) {
+    const SettingField& field = *std::find_if(setting_fields().begin(), setting_fields().end(),
+                                              [](const auto& row) { return std::string_view(row.key) == "until"; });
+    for (const auto& [typed, written] : std::vector<std::pair<std::string, std::string>>{
+             {"cosine > 0.9", "cosine>0.9"}, {" clusters <= 1 ", "clusters<=1"}, {"radius>=1e3", "radius>=1000"}}) {
+        Settings settings;
+        field.parse(typed, settings);
+        EXPECT_EQ(field.text(settings), written);
+    }
+    EXPECT_TRUE(parse_until("clusters<=1").holds(1));
+    EXPECT_FALSE(parse_until("clusters<2").holds(2));
+    EXPECT_TRUE(parse_until("cosine>=0.5").holds(0.5));
+    EXPECT_FALSE(parse_until("cosine>0.5").holds(0.5));
+    EXPECT_FALSE(parse_until("cosine<=0.5").holds(0.6));
+}
+
+TEST(Until, RefusesLevelsThatAreNeverOrAlwaysMet) {
+    for (const char* text : {"cosine>1", "cosine>2", "cosine<-1", "one_minus_cosine<0", "clusters<1", "radius<0",
+                             "variance>1", "energy>0", "energy<-1", "cosine<1.5", "speed>-1"}) {
+        EXPECT_THROW(parse_until(text), Error) << text;
+    }
+    for (const char* text : {"cosine>=1", "one_minus_cosine<=0", "clusters<=1", "cosine<1", "speed>0", "energy<-0.5"}) {
+        EXPECT_NO_THROW(parse_until(text)) << text;
+    }
+}
+
 }  // namespace
 }  // namespace flyball::dynamics

@@ -42,10 +42,11 @@ TEST(SummaryOfRuns, SaysWhoMovesFirstWhoCollapsesAndWhoLasts) {
     EXPECT_EQ(summary({made("a", 0.5, 0, 0.2), made("b", 0.25, 0, 0.4)}),
               "At the start a moves fastest (speed 0.5) and b slowest (0.25). None collapses by t = 10 (a mean cosine "
               "above 0.999); a keeps its tokens apart longest, with a mean cosine of 0.2.");
-    EXPECT_EQ(summary({made("a", 1, 0, 1, 4), made("b", 1, 0, 1, 6), made("c", 1, 0, 0.5)}),
-              "At the start all move equally fast, at a speed of 1. a collapses first, at t = 4 (mean cosine above "
-              "0.999), b last, at t = 6; c does not by t = 10, and c keeps its tokens apart longest, with a mean cosine "
-              "of 0.5.");
+    EXPECT_EQ(
+        summary({made("a", 1, 0, 1, 4), made("b", 1, 0, 1, 6), made("c", 1, 0, 0.5)}),
+        "At the start all move equally fast, at a speed of 1. a collapses first, at t = 4 (mean cosine above "
+        "0.999), b last, at t = 6; c does not by t = 10, and c keeps its tokens apart longest, with a mean cosine "
+        "of 0.5.");
 }
 
 TEST(SummaryOfRuns, OfOneRunComparesNothing) {

@@ -118,10 +118,12 @@ TEST(OwnEquation, LabelsShowWhereEquationsDiffer) {
 }
 
 TEST(OwnEquation, WhatIsNoNameOfTheCatalogueIsRead) {
-    for (const char* text : {"norm(x)", "x = x", "mine=norm(x)", "attn: x = attn(x); ffn: x = ffn(x)", "x|norm(x)"}) {
+    for (const char* text : {"norm(x)", "x = x", "mine=norm(x)", "attn: x = attn(x); ffn: x = ffn(x)", "x|norm(x)",
+                             "x - y", "a ? b : c"}) {
         EXPECT_TRUE(looks_like_equation(text)) << text;
     }
-    for (const char* text : {"peri-ln", "ngpt:alpha=1/(1+t)", "mix-ln:tau=0.5", "atn", "ffn-ln:a=2"}) {
+    for (const char* text : {"peri-ln", "ngpt:alpha=1/(1+t)", "mix-ln:tau=0.5", "atn", "ffn-ln:a=2", "HybridNorm*",
+                             "Gemma 2", "Dynamic Tanh"}) {
         EXPECT_FALSE(looks_like_equation(text)) << text;
     }
 }

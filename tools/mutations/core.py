@@ -78,6 +78,14 @@ KNOWN = [
      "product(CblasRowMajor, cblas(transpose), m, n,", "product(CblasRowMajor, CblasNoTrans, m, n,"),
     ("gemv-rows-of-the-wrong-length", "src/core/blas.cpp",
      'leading(lda, columns, "lda");', 'leading(lda, 1, "lda");'),
+    ('numbers-of-a-thousand-get-an-exponent', 'src/core/number.cpp',
+     'has_exponent && size >= 1 && size < written_out - 0.5', 'has_exponent && size < 0'),
+    ('ties-of-a-ranking-are-not-seen', 'src/core/ranking.cpp',
+     'constexpr double tie = 0.01;',
+     'constexpr double tie = 0;'),
+    ('ranking-takes-what-is-not-finite', 'src/core/ranking.cpp',
+     'return std::isfinite(one.value);',
+     'return !std::isnan(one.value);'),
 ]
 
 # Written by someone who had not seen the tests.

@@ -72,6 +72,12 @@ KNOWN = [
     ("a-long-word-leaves-an-empty-line", "src/report/text_table.cpp", "if (!is_empty && used", "if (used"),
     ("thousands-are-words", "src/report/text_table.cpp", "    std::erase(cell, ',');\n", ""),
     ("percentages-are-words", "src/report/text_table.cpp", "cell.ends_with('%')", "cell.starts_with('%')"),
+    ('tables-drop-what-matters-most', 'src/report/text_table.cpp',
+     'return a.rank < b.rank;',
+     'return a.rank > b.rank;'),
+    ('tables-are-as-wide-as-they-come', 'src/report/text_table.cpp',
+     'while (widest_line(text) > width) {',
+     'while (widest_line(text) > 1000 * width) {'),
 ]
 
 # Written by someone who had not seen the tests.

@@ -48,6 +48,15 @@ KNOWN = [
      '{"rate", or_null(law.rate)}', '{"rate", or_null(law.p)}'),
     ("beta-in-the-document-is-the-first", "src/theory/prediction.cpp",
      'row["beta"] = run.settings.betas.front();', 'row["beta"] = predictions.front().settings.betas.front();'),
+    ('an-exponential-law-outlasts-a-power', 'src/theory/summary.cpp',
+     '        case LawKind::power:\n            return 3;',
+     '        case LawKind::power:\n            return 1;'),
+    ('arrival-at-the-first-cosine-asked-for', 'src/theory/summary.cpp',
+     'std::max_element(cosines.begin(), cosines.end());',
+     'std::min_element(cosines.begin(), cosines.end());'),
+    ('the-faster-of-equal-laws-lasts', 'src/theory/summary.cpp',
+     ': 1 / std::max(1e-300, *law.rate)',
+     ': *law.rate'),
 ]
 
 # Written by someone who had not seen the tests.
