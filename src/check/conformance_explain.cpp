@@ -31,10 +31,8 @@ class Explainer {
         orders();
         clock();
         gains_of_others();
-        if (!found_.back().conforms) {  // what follows assigns gains as they fit, and more
-            norms();
-            wiring();
-        }
+        norms();
+        wiring();
         arithmetic();
         numbers();
         steps();

@@ -108,6 +108,32 @@ TEST(ConformanceCompare, AFactorBelowTheNoiseOfSingleNumbersIsSeen) {
     EXPECT_NEAR(wrong.factor, 0.5, 0.02);
 }
 
+// A branch below half the distance of neighbouring numbers: the sum is the stream again, and the whole branch is
+// difference, in all rows. Arithmetic in the type shows that; without it this is a factor of 0.
+TEST(ConformanceCompare, ABranchThatTheTypeLosesIsNoDifference) {
+    constexpr std::size_t dim = 64;
+    constexpr double u = 0x1p-8;
+    std::mt19937_64 generator(5);
+    std::normal_distribution<double> normal;
+    Estimate computed;
+    SavedRows saved = {{}, u, u};
+    PlaceParts parts;
+    std::vector<double> base;
+    for (std::size_t i = 0; i < 64 * dim; ++i) {
+        const double x = (normal(generator) < 0 ? -1 : 1) * (640 + 4.0 * static_cast<double>(i % 32));  // 4 apart
+        base.push_back(x);
+        computed.value.push_back(x + 0.5 * normal(generator));
+        computed.error.push_back(1.7 * u * std::fabs(x));
+        saved.values.push_back(x);
+    }
+    parts.base = &base;
+    const PlaceReading alone = compare_rows(computed, saved, parts, u, dim);
+    EXPECT_NEAR(alone.factor, 0, 1e-12);
+    EXPECT_FALSE(alone.conforms());
+    parts.rounded = base;
+    EXPECT_TRUE(compare_rows(computed, saved, parts, u, dim).conforms());
+}
+
 TEST(ConformanceCompare, GainsAndBiasesAreFittedChannelByChannel) {
     Estimate computed = with_errors({1, 1, 2, 3, 4, 8}, 0.5);  // three rows of two channels
     const SavedRows saved = {{3, -1, 5, -5, 9, -15}, 0, 0};    // 2x + 1 and 1 - 2x
