@@ -14,10 +14,10 @@ RUN = ["simulate", "post-ln", "peri-ln", "--tokens", "96", "--dim", "3", "--beta
        "--seed", "4", "--no-titles"]
 TITLE = "The same tokens under two normalizations"
 WORDS = [
-    "Each dot is a token, and depth runs to the right. Under Post-LN (the norm after the",
-    "residual sum) tokens hardly move at first and then fall together: the last blocks",
-    "have nothing left to tell apart. Peri-LN (norms before and after the branch) moves",
-    "them from the first block on, and still keeps them apart at the end.",
+    "Each dot is a token, and depth runs to the right. Under Post-LN (the norm after",
+    "the residual sum) tokens hardly move at first and then fall together: the last",
+    "blocks have nothing left to tell apart. Peri-LN (norms before and after the",
+    "branch) moves them from the first block on, and keeps them apart at the end.",
 ]
 
 

@@ -37,12 +37,9 @@ report::LineFigure curve_figure() {
             }
             report::Series series = series_of(name, std::move(radius), std::move(cosine));
             series.name += fmt::format(", β = {}", beta);
+            series.style = {};  // six colours that differ more than shades of the schemes' own
             figure.series.push_back(std::move(series));
         }
-    }
-    report::tell_apart(figure.series);
-    for (report::Series& series : figure.series) {
-        series.style.dash.clear();  // six colours are enough, and dashes show what lies below
     }
     return figure;
 }

@@ -32,8 +32,8 @@ std::string describe(const TheoryOutput& output) {
                        format_double(settings.T));
 }
 
-// Of every run; beta is part of it where it differs.
-std::vector<std::string> labels(const TheoryOutput& output) {
+// Of every run; beta is part of it where it differs, as a word on terminals and as a letter in figures.
+std::vector<std::string> labels(const TheoryOutput& output, std::string_view beta) {
     std::vector<scheme::Scheme> schemes;
     const std::size_t each = std::max<std::size_t>(1, output.betas.size());
     for (std::size_t i = 0; i < output.runs.size(); i += each) {
@@ -42,7 +42,8 @@ std::vector<std::string> labels(const TheoryOutput& output) {
     std::vector<std::string> labels;
     for (const std::string& label : scheme::labels_of(schemes)) {
         for (std::size_t k = 0; k < each; ++k) {
-            labels.push_back(each == 1 ? label : fmt::format("{}, β = {}", label, format_double(output.betas[k])));
+            labels.push_back(each == 1 ? label
+                                       : fmt::format("{}, {} = {}", label, beta, format_double(output.betas[k])));
         }
     }
     return labels;
@@ -61,7 +62,7 @@ report::LineFigure lines(const TheoryOutput& output, std::string title, std::str
     figure.x.scale = output.log_time ? report::Scale::log : report::Scale::linear;
     figure.y.label = std::move(label);
     figure.caption = report::with_greek(describe(output));
-    const std::vector<std::string> names = labels(output);
+    const std::vector<std::string> names = labels(output, "β");
     for (std::size_t i = 0; i < output.runs.size(); ++i) {
         report::Series series;
         series.name = names[i];
@@ -116,7 +117,7 @@ std::string law_in_words(const Law& law) {
 
 std::string theory_text(const TheoryOutput& output) {
     const std::size_t columns = output_columns();
-    const std::vector<std::string> names = labels(output);
+    const std::vector<std::string> names = labels(output, "beta");
     std::vector<report::TableColumn> table = {
         {"scheme", names, 0}, {"gamma'(0)", {}, 0}, {"gamma' for large t", {}, 0}};
     std::string notes;

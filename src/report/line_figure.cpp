@@ -17,6 +17,7 @@ namespace {
 
 constexpr double line_shape = 0.56;  // of the plot: height over the page's width
 constexpr double lowest_plot = 170;
+constexpr double narrow = 360;         // a page on which names beside the plot would take too much of it
 constexpr double widest_label = 0.28;  // share of the page; wider names go into a legend below
 constexpr double farthest_label = 20;  // from the end of its line; farther ones would fan out
 constexpr double sample_width = 26;    // of a line in the legend
@@ -266,8 +267,8 @@ std::string to_svg(const LineFigure& figure, const Sheet& sheet) {
     plot.width = std::max(0.3 * room, room - label_width - 20 - sample_width);
     auto curves = make_curves(figure, plot);
     const Labels labels = place_labels(plot, curves);
-    const bool direct =
-        any_shown && figure.names && label_width <= widest_label * page.width() && stand_at_the_ends(plot, labels);
+    const bool direct = any_shown && figure.names && page.width() >= narrow &&
+                        label_width <= widest_label * page.width() && stand_at_the_ends(plot, labels);
     if (!direct) {
         plot.width = room - 8;
         curves = make_curves(figure, plot);

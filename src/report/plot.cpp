@@ -49,7 +49,7 @@ std::vector<Tick> x_ticks(const Plot& plot) {
     if (!plot.x_ticks.empty() && apart(plot.x_ticks)) {
         return plot.x_ticks;
     }
-    const double each = plot.x.scale == Scale::log ? 30 : 75;
+    const double each = plot.x.scale == Scale::log ? 30 : 55;
     for (int wanted = std::max(2, static_cast<int>(plot.width / each)); wanted > 1; --wanted) {
         auto ticks = plot.x.ticks(wanted);
         if (apart(ticks)) {

@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cmath>
 #include <memory>
+#include <mutex>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
@@ -146,6 +147,8 @@ std::string printed(const std::string& svg, Format format, const Sheet& sheet) {
     if (!use.complete) {
         cannot_print("a PDF or PNG to write");
     }
+    static std::mutex one_at_a_time;  // claims are drawn by several threads; fonts and their tables are shared
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
     const std::unique_ptr<RsvgHandle, decltype(use.close)> picture(
         use.open(reinterpret_cast<const guint8*>(svg.data()), svg.size(), nullptr), use.close);
     double width = 0;
@@ -156,7 +159,7 @@ std::string printed(const std::string& svg, Format format, const Sheet& sheet) {
     use.set_dpi(picture.get(), css_per_inch);
     use.size_of(picture.get(), &width, &height);
     const double scale = format == Format::pdf ? points_per_px : dots_per_px(sheet);
-    const double sides[] = {width * scale, height * scale};
+    const std::array<double, 2> sides = {width * scale, height * scale};
     if (!(std::max(sides[0], sides[1]) <= largest_side)) {
         cannot_print(fmt::format("a picture of {:.0f} x {:.0f} dots", sides[0], sides[1]));
     }

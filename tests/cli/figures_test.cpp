@@ -105,7 +105,7 @@ TEST(FigureFlags, GoWithTheCommandThatTakesARunUp) {
     const Outcome outcome =
         run_program("simulate peri-ln --tokens 400 --dim 8 --time 1e4 --rtol 1e-12 --out " + folder.path() +
                         " --figure-format pdf,png --figure-width 84mm --figure-font 8pt --figure-panels --no-titles",
-                    "timeout -s INT 1");
+                    "timeout --preserve-status -s INT 1");
     EXPECT_EQ(outcome.exit, 130);
     EXPECT_NE(outcome.err.find("--resume --figure-format pdf,png --figure-width 84mm --figure-font 8pt --figure-panels "
                                "--no-titles\n"),

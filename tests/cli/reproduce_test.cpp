@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <regex>
+#include <set>
 
 #include "claims/groups.hpp"
 #include "core/config.hpp"
@@ -108,6 +109,17 @@ TEST(Reproduce, WritesItsFilesAndRefusesAFolderThatIsNotEmpty) {
     }
     EXPECT_FALSE(std::filesystem::exists(folder / "work"));
     EXPECT_NE(read_text_file(folder / "claims.md", 1 << 20).find("dynamics-gamma-radius.svg"), std::string::npos);
+    // Six lines of six colours, and where two are one, both are seen.
+    const std::string svg = read_text_file(folder / "dynamics-gamma-radius.svg", 1 << 20);
+    std::set<std::string> colours;
+    const std::regex line("<g stroke=\"(#[0-9a-f]+)\" fill=\"none\" stroke-linejoin");
+    for (std::sregex_iterator it(svg.begin(), svg.end(), line), stop; it != stop; ++it) {
+        colours.insert((*it)[1]);
+    }
+    EXPECT_EQ(colours.size(), 6U);
+    EXPECT_NE(svg.find("class=\"strand\""), std::string::npos);
+    EXPECT_NE(svg.find("β = 4"), std::string::npos);
+    EXPECT_EQ(svg.find("beta"), std::string::npos);
     const Outcome again = run_program(flags);
     EXPECT_EQ(again.exit, 2);
     EXPECT_NE(again.err.find("not empty"), std::string::npos) << again.err;
