@@ -6,6 +6,7 @@
 
 #include "core/safetensors.hpp"
 #include "report/page.hpp"
+#include "results/parts.hpp"
 #include "support.hpp"
 
 namespace flyball::results::test {
@@ -39,6 +40,15 @@ TEST(Evenly, HasTheFirstAndTheLast) {
     EXPECT_EQ(evenly(9, 3), (std::vector<std::size_t>{0, 4, 8}));
     EXPECT_EQ(evenly(7, 1), (std::vector<std::size_t>{0}));
     EXPECT_TRUE(evenly(0, 3).empty());
+}
+
+// RFC 4648, section 10.
+TEST(Base64, IsThatOfTheStandard) {
+    EXPECT_EQ(base64(""), "");
+    EXPECT_EQ(base64("f"), "Zg==");
+    EXPECT_EQ(base64("fo"), "Zm8=");
+    EXPECT_EQ(base64("foo"), "Zm9v");
+    EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
 }
 
 // Six schemes, 10,000 samples and 4096 tokens, of which a simulation keeps 61 frames of 400.
