@@ -2,6 +2,16 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    # frames of the moving picture
+    ("frames-never-reach-the-end", "src/dynamics/frames.cpp", "chosen.push_back(i * (samples - 1) / (count - 1));", "chosen.push_back(i * (samples - 1) / count);"),
+    ("frames-show-the-first-tokens-alone", "src/dynamics/frames.cpp", "chosen.push_back(i * tokens / shown);", "chosen.push_back(i);"),
+    ("frames-of-another-token", "src/dynamics/frames.cpp", "theta[token * dim_ + i]", "theta[i]"),
+    ("frames-all-from-the-start", "src/dynamics/frames.cpp", "frames_.push_back({times[k], {begin, begin + static_cast<std::ptrdiff_t>(size)}});",
+     "frames_.push_back({times[0], {begin, begin + static_cast<std::ptrdiff_t>(size)}});"),
+    ("frames-seen-along-one-direction", "src/dynamics/frames.cpp", "point[k] += (*directions)[k][i] * static_cast<double>(row[i]);",
+     "point[k] += (*directions)[0][i] * static_cast<double>(row[i]);"),
+    ("frames-take-fewer-for-enough", "src/dynamics/frames.cpp", "if (times.size() < count ||", "if (times.size() + 1 < count ||"),
+    ("frames-of-many-dimensions-as-of-three", "src/dynamics/frames.cpp", "if (settings.dim > 3) {", "if (settings.dim > 300) {"),
     ("variance-is-not-measured", "src/dynamics/observables.cpp",
      "    sample.variance = mean(&System::variance);\n", ""),
     ("automatic-and-erk-have-equal-steps", "src/dynamics/method.hpp",

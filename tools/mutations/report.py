@@ -25,6 +25,18 @@ KNOWN = [
      "return count > 0 ? sum / count :", "return count > 0 ? sum :"),
     ("lines-of-one-look-stay-alike", "src/report/colour.cpp",
      "if (line->style.colour.empty() || !is_taken(line->style.dash)) {", "if (!line->style.colour.empty()) {"),
+    # the page, and what figures say of themselves
+    ("a-name-ends-the-script", "src/report/page.cpp", "if (c == '<' || c == '>' || c == '&') {", "if (c == '&') {"),
+    ("the-page-may-ask-for-more", "src/report/page.cpp", "default-src 'none';", "default-src *;"),
+    ("titles-of-pages-are-markup", "src/report/page.cpp", "policy, escape(title));", "policy, title);"),
+    ("line-separators-stay", "src/report/page.cpp", 'text.compare(i, 3, "\\u2028") == 0 || ', ""),
+    ("figures-say-linear-for-log", "src/report/figure_about.cpp", "axis.scale == Scale::log", "axis.scale == Scale::linear"),
+    ("figures-swap-their-axes", "src/report/figure_about.cpp",
+     'Json json = head_json("lines", figure.title, figure.caption);\n    json["x"] = axis_json(figure.x);',
+     'Json json = head_json("lines", figure.title, figure.caption);\n    json["x"] = axis_json(figure.y);'),
+    ("figures-miscount-their-points", "src/report/figure_about.cpp", '{"points", figure.series[i].x.size()}', '{"points", figure.series.size() + 7}'),
+    ("figures-forget-what-they-show", "src/report/csv.cpp", "with_about(to_svg(figure), about(figure))", "with_about(to_svg(figure), Json())"),
+    ("entities-stay-in-the-words-of-a-figure", "src/report/figure_about.cpp", 'parse_json(unescaped(svg.substr(', 'parse_json(std::string(svg.substr('),
     # words in lines, and columns of numbers
     ("lines-one-column-too-wide", "src/report/text_table.cpp", "used + 1 + columns(word) > width", "used + columns(word) > width"),
     ("lines-break-before-they-are-full", "src/report/text_table.cpp",
