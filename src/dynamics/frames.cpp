@@ -75,7 +75,7 @@ bool is_finite(const Row& row) {
 }
 
 // Where the directions show a row; in up to three dimensions as it is.
-std::array<double, 3> seen(std::span<const float> row, const std::optional<Directions>& directions) {
+std::array<double, 3> projected(std::span<const float> row, const std::optional<Directions>& directions) {
     std::array<double, 3> point = {};
     for (std::size_t k = 0; k < 3; ++k) {
         if (!directions) {
@@ -129,7 +129,7 @@ Directions leading_directions(std::span<const float> rows, std::size_t dim) {
         }
         for (std::size_t begin = 0; begin < rows.size(); begin += dim) {
             const std::span<const float> row = rows.subspan(begin, dim);
-            const std::array<double, 3> products = seen(row, old);
+            const std::array<double, 3> products = projected(row, old);
             for (std::size_t k = 0; k < directions.size(); ++k) {
                 for (std::size_t i = 0; i < dim; ++i) {
                     directions[k][i] += products[k] * static_cast<double>(row[i]);
@@ -238,7 +238,7 @@ void write_frames(const std::filesystem::path& path, const Settings& settings, s
         for (const Frame& frame : load(run)) {
             times[run].push_back(frame.t);
             for (std::size_t j = 0; j < count; ++j) {
-                const std::array<double, 3> point = seen(row_of(frame, j, settings.dim), directions);
+                const std::array<double, 3> point = projected(row_of(frame, j, settings.dim), directions);
                 for (const double x : point) {
                     points[run].push_back(static_cast<float>(x));
                 }

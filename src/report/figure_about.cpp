@@ -10,9 +10,9 @@ namespace flyball::report {
 
 namespace {
 
-constexpr std::string_view about_opening = "<metadata>";
-constexpr std::string_view closing = "</metadata>";
-constexpr std::string_view before = "</desc>\n";  // as Page::finish writes it
+constexpr std::string_view metadata_opening = "<metadata>";
+constexpr std::string_view metadata_closing = "</metadata>";
+constexpr std::string_view metadata_place = "</desc>\n";  // as Page::finish writes it
 
 Json axis_json(const Axis& axis) {
     Json json = Json::object();
@@ -101,20 +101,22 @@ Json about(const PanelFigure& /*figure*/) {
 }
 
 std::string with_about(std::string svg, const Json& about) {
-    const std::size_t at = svg.find(before);
+    const std::size_t at = svg.find(metadata_place);
     if (!about.is_null() && at != std::string::npos) {
-        svg.insert(at + before.size(), std::string(about_opening) + escape(dump_json(about)) + std::string(closing) + "\n");
+        svg.insert(at + metadata_place.size(),
+                   std::string(metadata_opening) + escape(dump_json(about)) + std::string(metadata_closing) + "\n");
     }
     return svg;
 }
 
 std::optional<Json> about_in(std::string_view svg, std::string_view what) {
-    const std::size_t begin = svg.find(about_opening);
-    const std::size_t end = begin == std::string_view::npos ? begin : svg.find(closing, begin);
+    const std::size_t begin = svg.find(metadata_opening);
+    const std::size_t end = begin == std::string_view::npos ? begin : svg.find(metadata_closing, begin);
     if (end == std::string_view::npos) {
         return std::nullopt;
     }
-    return parse_json(unescaped(svg.substr(begin + about_opening.size(), end - begin - about_opening.size())), what);
+    return parse_json(unescaped(svg.substr(begin + metadata_opening.size(), end - begin - metadata_opening.size())),
+                      what);
 }
 
 }  // namespace flyball::report

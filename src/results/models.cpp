@@ -68,7 +68,7 @@ std::vector<CurveSeries> split_by(const Json& rows, const std::string& key, cons
     for (const auto& [name, list] : groups) {
         series.push_back(series_of_records(name, list, x));
         auto& quantities = series.back().quantities;
-        std::erase_if(quantities, [&](const auto& q) { return q.first == key; });
+        std::erase_if(quantities, [&](const CurveQuantity& q) { return q.name == key; });
     }
     return series;
 }

@@ -109,10 +109,10 @@ Json curves(const CurvesHead& head, std::vector<CurveSeries> series, const Detai
         json["colour"] = looks[i].style.colour;
         json["dash"] = looks[i].style.dash;
         json["points"] = one.x.size();
-        const bool all = one.x.size() <= detail.points;
         json["x"] = picked(one.x, thinned(one.x, detail.points));
         json["y"] = Json::object();
-        for (const auto& [name, values] : one.quantities) {
+        json["own_x"] = Json::object();
+        for (const auto& [name, values, own_x] : one.quantities) {
             if (!has_number(values)) {
                 continue;
             }
@@ -121,8 +121,8 @@ Json curves(const CurvesHead& head, std::vector<CurveSeries> series, const Detai
             }
             const std::vector<std::size_t> chosen = thinned(values, detail.points);
             json["y"][name] = picked(values, chosen);
-            if (!all) {
-                json["own_x"][name] = picked(one.x, chosen);
+            if (!own_x.empty() || one.x.size() > detail.points) {
+                json["own_x"][name] = picked(own_x.empty() ? one.x : own_x, chosen);
             }
         }
         list.push_back(std::move(json));
@@ -222,12 +222,20 @@ CurveSeries series_of_records(const std::string& name, const Json& records, cons
         }
     }
     for (const std::string& key : keys) {
-        series.quantities.emplace_back(key, std::vector<double>());
+        series.quantities.push_back({key, {}, {}});
     }
     for (const Json& record : records) {
         series.x.push_back(record.at(x).get<double>());
-        for (auto& [key, values] : series.quantities) {
-            values.push_back(number_or_nan(record, key));
+        for (CurveQuantity& quantity : series.quantities) {
+            if (record.contains(quantity.name)) {
+                quantity.x.push_back(series.x.back());
+                quantity.y.push_back(number_or_nan(record, quantity.name));
+            }
+        }
+    }
+    for (CurveQuantity& quantity : series.quantities) {
+        if (quantity.x.size() == series.x.size()) {
+            quantity.x.clear();
         }
     }
     return series;

@@ -53,12 +53,17 @@ double number_or_nan(const Json& object, const std::string& key);
 // A value in words: text as it is, numbers as the files have them, nothing for null.
 std::string words(const Json& value);
 
-// Lines over one axis, with several quantities each.
+// Lines over one axis, with several quantities each; one that was measured less often has an x of its own.
+struct CurveQuantity {
+    std::string name;
+    std::vector<double> y;
+    std::vector<double> x = {};
+};
 struct CurveSeries {
     std::string name;
     report::Style style;
     std::vector<double> x;
-    std::vector<std::pair<std::string, std::vector<double>>> quantities;
+    std::vector<CurveQuantity> quantities;
 };
 struct CurvesHead {
     std::string title, about, x;
@@ -74,7 +79,7 @@ Json sentences(std::string_view title, const Json& list);
 // Objects with layer, head, numbers and words; `shown` is the quantity that colours the map at first.
 Json head_map(std::string_view title, std::string_view about, const std::string& shown, const Json& heads);
 
-// Every field of these records that is a number in one of them, over their field `x`.
+// Every field that is a number in one of these records, over their field `x`, where a record has it.
 CurveSeries series_of_records(const std::string& name, const Json& records, const std::string& x);
 
 // Colour and dash of a scheme by its name, as the catalogue has it; of equations of one's own by their number.

@@ -55,14 +55,14 @@ std::vector<CurveSeries> beginnings(const Json& check) {
         CurveSeries one{fmt::format("{} blocks", words(curve.at("depth"))), {}, {}, {}};
         for (const auto& [key, value] : curve.items()) {
             if (value.is_array()) {
-                one.quantities.emplace_back(key, numbers(value));
+                one.quantities.push_back({key, numbers(value), {}});
                 while (one.x.size() < value.size()) {
                     one.x.push_back(static_cast<double>(one.x.size()));
                 }
             }
         }
-        for (auto& [key, values] : one.quantities) {
-            values.resize(one.x.size(), std::nan(""));
+        for (CurveQuantity& quantity : one.quantities) {
+            quantity.y.resize(one.x.size(), std::nan(""));
         }
         series.push_back(std::move(one));
     }

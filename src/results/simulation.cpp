@@ -23,9 +23,9 @@ struct Simulated {
 
     // The values of a quantity; of one that is not there, none.
     std::vector<double> values(std::string_view quantity) const {
-        for (const auto& [key, list] : series.quantities) {
-            if (key == quantity) {
-                return list;
+        for (const CurveQuantity& one : series.quantities) {
+            if (one.name == quantity) {
+                return one.y;
             }
         }
         return {};
@@ -56,12 +56,12 @@ Simulated read_run(const Json& run, std::size_t& own_equations) {
     const std::size_t count = result.series.x.size();
     for (const auto& [key, value] : run.items()) {
         if (key != "t" && is_list_of(value, count)) {
-            result.series.quantities.emplace_back(key, numbers(value));
+            result.series.quantities.push_back({key, numbers(value), {}});
         }
         if (value.is_object()) {
             for (const auto& [inner, list] : value.items()) {
                 if (is_list_of(list, count)) {
-                    result.series.quantities.emplace_back(fmt::format("{}.{}", key, inner), numbers(list));
+                    result.series.quantities.push_back({fmt::format("{}.{}", key, inner), numbers(list), {}});
                 }
             }
         }

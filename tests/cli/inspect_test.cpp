@@ -146,7 +146,7 @@ TEST_F(Inspect, WritesTablesAndFigures) {
     for (const auto& entry : std::filesystem::directory_iterator(place("run"))) {
         found.insert(entry.path().filename().string());
     }
-    std::set<std::string> expected = {"config.toml", "inspect.json", "provenance.json",
+    std::set<std::string> expected = {"config.toml", "inspect.json", "provenance.json", "report.html",
                                       "layers.csv",  "heads.csv",    "gains.csv"};
     for (const char* const figure :
          {"depth", "norm", "added", "angle", "cosine", "rank", "attention", "gradient", "drop", "entropy", "logits",

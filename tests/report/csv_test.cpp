@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "core/support.hpp"
+#include "report/figure_about.hpp"
 #include "report/support.hpp"
 
 namespace flyball::report {
@@ -90,7 +91,7 @@ TEST(WriteFigure, WritesTheSvgAndTheCsv) {
     LineFigure figure;
     figure.series = {line("a", {0, 1}, {0, 1})};
     write_figure(folder.path(), "cosine", figure);
-    EXPECT_EQ(folder.get("cosine.svg"), to_svg(figure));
+    EXPECT_EQ(folder.get("cosine.svg"), with_about(to_svg(figure), about(figure)));
     EXPECT_EQ(folder.get("cosine.csv"), to_csv(figure));
     EXPECT_EQ(folder.files(), 2U);
     write_figure(folder.path(), "heat", HeatFigure{});

@@ -6,6 +6,7 @@
 
 #include "core/safetensors.hpp"
 #include "report/page.hpp"
+#include "results/parts.hpp"
 #include "support.hpp"
 
 namespace flyball::results::test {
@@ -41,8 +42,17 @@ TEST(Evenly, HasTheFirstAndTheLast) {
     EXPECT_TRUE(evenly(0, 3).empty());
 }
 
+// RFC 4648, section 10.
+TEST(Base64, IsThatOfTheStandard) {
+    EXPECT_EQ(base64(""), "");
+    EXPECT_EQ(base64("f"), "Zg==");
+    EXPECT_EQ(base64("fo"), "Zm8=");
+    EXPECT_EQ(base64("foo"), "Zm9v");
+    EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
 // Six schemes, 10,000 samples and 4096 tokens, of which a simulation keeps 61 frames of 400.
-TEST(PageOfALargeRun, StaysBelowThreeMegabytesAndSaysThatItIsThinned) {
+TEST(PageOfALargeRun, StaysBelowThreeMegabytesAndSaysSoWhereItIsThinnedFurther) {
     const ResultFolder folder("simulate");
     Json runs = Json::array();
     std::vector<std::vector<float>> points(6);
@@ -70,9 +80,11 @@ TEST(PageOfALargeRun, StaysBelowThreeMegabytesAndSaysThatItIsThinned) {
     const Page page = page_of({folder.path()});
     EXPECT_LT(page.html.size(), largest_page);
     EXPECT_GT(page.html.size(), largest_page / 4) << "and the room is used";
-    EXPECT_NE(page.html.find("These results are large"), std::string::npos);
     EXPECT_NE(page.html.find("\"points\":10000"), std::string::npos) << "how many there were";
     EXPECT_NE(page.html.find("\"tokens\":4096"), std::string::npos);
+    const Page several = page_of({folder.path(), folder.path(), folder.path(), folder.path()});
+    EXPECT_LT(several.html.size(), largest_page);
+    EXPECT_NE(several.html.find("These results are large"), std::string::npos);
 }
 
 }  // namespace

@@ -9,22 +9,12 @@
 namespace flyball::results::test {
 namespace {
 
-constexpr const char *two_runs = R"({"runs": [
-  {"scheme": "post-ln", "equation": "norm(x + dt*f(x))",
-                     "outcome" : "done",
-                     "t" : [ 0, 1, 2 ],
-                     "cosine" : {"mean" : [ 0.1, 0.5, 0.9995 ], "lo" : [ 0, 0.4, 0.9 ], "hi" : [ 0.2, 0.6, 1 ]},
-                     "speed" : [ 1, null, 0.25 ],
-                     "radius" : {"mean" : [ 1, 1, 1 ]},
-                     "collapse_time" : 2,
-                     "fused" : [],
-                     "stats" : {
-    "steps" : 3
-}
-},
+constexpr const char* two_runs = R"json({"runs": [
+  {"scheme": "post-ln", "equation": "norm(x + dt*f(x))", "outcome": "done", "t": [0, 1, 2],
+   "cosine": {"mean": [0.1, 0.5, 0.9995], "lo": [0, 0.4, 0.9], "hi": [0.2, 0.6, 1]},
+   "speed": [1, null, 0.25], "radius": {"mean": [1, 1, 1]}, "collapse_time": 2, "fused": [], "stats": {"steps": 3}},
   {"scheme": "</script>", "equation": "x + <b>", "outcome": "diverged", "t": [0, 1],
-   "cosine": {"mean": [0.1, 0.3]}, "speed": [1, 2], "collapse_time": null}]
-})";
+   "cosine": {"mean": [0.1, 0.3]}, "speed": [1, 2], "collapse_time": null}]})json";
 
 TEST(SimulationPage, HasEveryNumberOfTheRuns) {
     const ResultFolder folder("simulate");
@@ -126,7 +116,7 @@ TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
     folder.put("a-1/metrics.jsonl",
                "{\"step\":1,\"loss\":4,\"layers\":[{\"norm\":1},{\"norm\":2}],\"seal\":\"x\"}\n"
                "{\"step\":2,\"loss\":3.5,\"layers\":[{\"norm\":5,\"gradient\":7},{\"norm\":6,\"gradient\":8}]}\n"
-               "{\"step\":3,\"loss\":null}\n{\"step\":4,\"lo");
+               "{\"step\":3,\"loss\":null,\"validation_loss\":2}\n{\"step\":4,\"lo");
     const Json read = folder.read();
     ASSERT_EQ(read["unreadable"].size(), 1U) << "the other run has no metrics";
     EXPECT_NE(read["unreadable"][0].get<std::string>().find("b-2/metrics.jsonl"), std::string::npos);
@@ -141,6 +131,8 @@ TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
     ASSERT_EQ(curves.size(), 2U);
     EXPECT_EQ(curves[0]["series"][0]["x"], typed("[1.0, 2.0, 3.0]")) << "a torn line is not there yet";
     EXPECT_EQ(dump_json(curves[0]["series"][0]["y"]["loss"]), "[4.0,3.5,null]");
+    EXPECT_EQ(curves[0]["series"][0]["y"]["validation_loss"], typed("[2.0]"));
+    EXPECT_EQ(curves[0]["series"][0]["own_x"]["validation_loss"], typed("[3.0]")) << "where it was measured";
     EXPECT_EQ(curves[1]["series"][0]["y"]["norm"], typed("[5.0, 6.0]"));
     EXPECT_EQ(curves[1]["series"][0]["y"]["gradient"], typed("[7.0, 8.0]"));
 }
@@ -195,7 +187,6 @@ TEST(CheckPage, HasTheVerdictAndItsFindings) {
       "evidence": {"depth": 96, "size": 12.5}}], "beginning": [{"depth": 2, "stream": [1, 2, 4], "gradient": [3, 2]}],
       "training": [{"scheme": "mine", "depth": 4, "outcome": "nan", "steps": 3, "first": 5, "last": null}]
 })json");
-    ;
     const Json read = folder.read();
     EXPECT_EQ(read["unreadable"], Json::array());
     const Json part = part_of(read, "findings");

@@ -118,7 +118,8 @@ export class Chart {
             this.plot.append(svg('line', { class: 'grid', x1: x.from, x2: x.to, y1: place, y2: place }),
                 svg('text', { class: 'axis', x: x.from - 6, y: place + 4, 'text-anchor': 'end' }, label));
         }
-        for (const { value, label } of x.ticks(Math.max(2, Math.floor(width / 90)))) {
+        const whole = this.visible().every(line => line.x.every(value => value === null || Number.isInteger(value)));
+        for (const { value, label } of x.ticks(Math.max(2, Math.floor(width / 90)), whole)) {
             const place = x.at(value);
             this.plot.append(svg('line', { class: 'grid', x1: place, x2: place, y1: 24, y2: bottom }),
                 svg('text', { class: 'axis', x: place, y: bottom + 16, 'text-anchor': 'middle' }, label));
@@ -152,8 +153,9 @@ export class Chart {
                 continue;
             }
             path += `${run++ ? 'L' : 'M'}${inside(px)} ${inside(py)}`;
-            // Few points are marked, so that nobody takes the line between them for data.
-            if (line.x.length <= 16) dots += `M${inside(px)} ${inside(py)}h0`;
+            // Few points are marked, so that nobody takes the line between them for data; a point between gaps has no line.
+            const alone = run === 1 && Number.isNaN(x.at(line.x[i + 1]) + y.at(line.y[i + 1]));
+            if (line.x.length <= 16 || alone) dots += `M${inside(px)} ${inside(py)}h0`;
         }
         if (path) this.plot.append(svg('path', { d: path, class: 'line', stroke: colour, 'stroke-dasharray': dash_of(line.dash) }));
         if (dots) this.plot.append(svg('path', { d: dots, class: 'dots', stroke: colour }));

@@ -2,7 +2,7 @@
 import { Claim, Claims, Figure } from './document';
 import { button, make } from './dom';
 import { figure_of } from './figures';
-import { show } from './number';
+import { shortened, show } from './number';
 
 const MEANING: { [verdict: string]: [string, string] } = {
     'holds': ['✓', 'the measurement agrees with the claim as stated'],
@@ -28,7 +28,7 @@ function evidence(claim: Claim, figures: Map<string, Figure>): HTMLElement {
         ['Recorded verdict', claim.recorded], ['Source', claim.source], ['Took', claim.seconds === null ? '' : `${show(claim.seconds, 3)} s`]];
     const list = make('dl', {});
     for (const [name, value] of facts) {
-        if (value) list.append(make('dt', {}, name), make('dd', {}, value));
+        if (value) list.append(make('dt', {}, name), make('dd', { title: value }, shortened(value)));
     }
     const box = make('div', { class: 'evidence' }, list, claim.note ? make('p', {}, claim.note) : null);
     for (const name of claim.figures) {

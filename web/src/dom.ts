@@ -54,7 +54,7 @@ export function choice(label: string, options: [string, string][], chosen: strin
 
 // A colour of the data, when it is one: whatever else stands there must not reach a style.
 export function colour_of(text: string, index: number): string {
-    const own = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#7b4fa3', '#6b7280'];
+    const own = ['#4269d0', '#efb118', '#ff725c', '#6cc5b0', '#3ca951', '#ff8ab7', '#a463f2', '#97bbf5', '#9c6b4e', '#9498a0'];
     return /^#[0-9a-fA-F]{6}$/.test(text) ? text : own[index % own.length]!;
 }
 export function dash_of(text: string): string | undefined {

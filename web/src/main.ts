@@ -34,6 +34,7 @@ function theme_switch(): HTMLElement {
         toggle.textContent = words();
         window.dispatchEvent(new Event('resize'));
     });
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { toggle.textContent = words(); });
     return toggle;
 }
 

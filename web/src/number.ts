@@ -18,6 +18,11 @@ export function show(value: number | null | undefined, digits = 4): string {
     return `${Number(mantissa)}·10${superscript(Number(exponent))}`;
 }
 
+// A number with more digits than anyone reads, shorter; other text as it is.
+export function shortened(text: string): string {
+    return text.length > 8 && /^-?[0-9.]+(e-?[0-9]+)?$/.test(text) ? show(Number(text), 5) : text;
+}
+
 function superscript(value: number): string {
     const signs = '⁰¹²³⁴⁵⁶⁷⁸⁹';
     return String(value).replace(/[0-9]/g, digit => signs[Number(digit)]!).replace('-', '⁻');
@@ -68,12 +73,13 @@ export class Scale {
         return this.from + share * (this.to - this.from);
     }
 
-    ticks(most: number): Tick[] {
-        return this.log ? this.log_ticks(most) : this.even_ticks(most);
+    // `whole`: between whole numbers, such as blocks, there is nothing.
+    ticks(most: number, whole = false): Tick[] {
+        return this.log ? this.log_ticks(most) : this.even_ticks(most, whole);
     }
 
-    private even_ticks(most: number): Tick[] {
-        const rough = (this.hi - this.lo) / Math.max(1, most);
+    private even_ticks(most: number, whole = false): Tick[] {
+        const rough = Math.max((this.hi - this.lo) / Math.max(1, most), whole ? 1 : 0);
         const power = 10 ** Math.floor(Math.log10(rough));
         const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough * 0.999) ?? 10 * power;
         const found: Tick[] = [];

@@ -6,7 +6,7 @@ import { claims_of } from './claims';
 import { figure_of } from './figures';
 import { label_of, meaning_of } from './glossary';
 import { heads_of } from './heads';
-import { show } from './number';
+import { shortened, show } from './number';
 import { Player } from './player';
 
 function data_of(part: Curves, quantity: string): ChartData {
@@ -20,7 +20,7 @@ function data_of(part: Curves, quantity: string): ChartData {
         lines: part.series.filter(series => series.y[quantity] !== undefined).map(series => ({
             name: series.name, colour: series.colour, dash: series.dash, points: series.points,
             x: series.own_x?.[quantity] ?? series.x, y: series.y[quantity]!,
-            lo: band && !series.own_x ? series.y[band[0]] : undefined, hi: band && !series.own_x ? series.y[band[1]] : undefined,
+            lo: band && !series.own_x?.[quantity] ? series.y[band[0]] : undefined, hi: band && !series.own_x?.[quantity] ? series.y[band[1]] : undefined,
         })),
     };
 }
@@ -42,7 +42,7 @@ function curves_of(part: Curves, moving: Chart[]): HTMLElement {
         moving.push(chart);
         box.append(chart.element);
     }
-    const thinned = part.series.some(series => series.points > series.x.length || series.own_x !== undefined);
+    const thinned = part.series.some(series => series.points > series.x.length);
     return make('section', {}, make('h3', {}, part.title), part.about ? make('p', {}, part.about) : null, box,
         thinned ? make('p', { class: 'caption' }, 'Long curves are thinned to what a screen can show, with their highest and lowest points kept; the tables in the folder have every number.') : null);
 }
@@ -67,11 +67,11 @@ function figures_part(part: Figures): HTMLElement {
 function findings_of(part: Findings): HTMLElement {
     const known = ['stable', 'caution', 'unstable', 'malformed'].includes(part.verdict);
     const facts = make('dl', {});
-    for (const [name, value] of part.facts) facts.append(make('dt', {}, name), make('dd', {}, value));
+    for (const [name, value] of part.facts) facts.append(make('dt', {}, name), make('dd', { title: value }, shortened(value)));
     const list = make('div', { class: 'claims' });
     for (const finding of part.findings) {
         const evidence = make('dl', {});
-        for (const [name, value] of finding.evidence) evidence.append(make('dt', {}, name), make('dd', {}, value));
+        for (const [name, value] of finding.evidence) evidence.append(make('dt', {}, name), make('dd', { title: value }, shortened(value)));
         list.append(make('details', { class: 'claim' },
             make('summary', {}, make('span', { class: `verdict s-${/^[a-z]+$/.test(finding.severity) ? finding.severity : 'note'}` }, finding.severity),
                 make('span', { class: 'statement' }, finding.message), make('span', { class: 'id' }, finding.id)), make('div', { class: 'evidence' }, evidence)));
