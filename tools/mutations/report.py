@@ -60,7 +60,6 @@ KNOWN = [
      "            page.raw(opening_of(i, stage.frames));", "            page.raw(opening_of(stage.frames - 1 - i, stage.frames));"),
     ("film-jumps-when-a-run-ends", "src/report/film.cpp",
      "run.frames[std::min(i, run.frames.size() - 1)]", "run.frames[i % run.frames.size()]"),
-     "if (line->style.colour.empty() || !is_taken(line->style.dash)) {", "if (!line->style.colour.empty()) {"),
     # the page, and what figures say of themselves
     ("a-name-ends-the-script", "src/report/page.cpp", "if (c == '<' || c == '>' || c == '&') {", "if (c == '&') {"),
     ("the-page-may-ask-for-more", "src/report/page.cpp", "default-src 'none';", "default-src *;"),
@@ -71,7 +70,7 @@ KNOWN = [
      'Json json = head_json("lines", figure.title, figure.caption);\n    json["x"] = axis_json(figure.x);',
      'Json json = head_json("lines", figure.title, figure.caption);\n    json["x"] = axis_json(figure.y);'),
     ("figures-miscount-their-points", "src/report/figure_about.cpp", '{"points", figure.series[i].x.size()}', '{"points", figure.series.size() + 7}'),
-    ("figures-forget-what-they-show", "src/report/csv.cpp", "with_about(to_svg(figure), about(figure))", "with_about(to_svg(figure), Json())"),
+    ("figures-forget-what-they-show", "src/report/csv.cpp", "with_about(svg_of(figure, sheet), about(figure))", "with_about(svg_of(figure, sheet), Json())"),
     ("entities-stay-in-the-words-of-a-figure", "src/report/figure_about.cpp", 'parse_json(unescaped(svg.substr(', 'parse_json(std::string(svg.substr('),
     # words in lines, and columns of numbers
     ("lines-one-column-too-wide", "src/report/text_table.cpp", "used + 1 + columns(word) > width", "used + columns(word) > width"),
