@@ -108,7 +108,7 @@ double number_of(const std::string& flag, const std::string& text) {
     const auto value = parse_double(text);
     if (!value) {
         throw Error(ErrorKind::usage, "cli.flags", setting(flag, flyball::quoted(text)),
-                    "a number, for example 0.5 or 1e-3");
+                    "a finite number, for example 0.5 or 1e-3");
     }
     return *value;
 }

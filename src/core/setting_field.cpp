@@ -53,7 +53,7 @@ std::uint64_t SettingReader::whole(const std::string& text, const char* key, std
 }
 
 double SettingReader::real(const std::string& text, const char* key) const {
-    return number_in(text, setting(key, flyball::quoted(text)), "a number, for example 0.5 or 1e-3");
+    return number_in(text, setting(key, flyball::quoted(text)), "a finite number, for example 0.5 or 1e-3");
 }
 
 bool SettingReader::truth(const std::string& text, const char* key) const {

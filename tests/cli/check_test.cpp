@@ -130,7 +130,7 @@ TEST_F(Check, PageAndTableShowWhatWasMeasured) {
 
 TEST_F(Check, WrongCallsAreOneSentence) {
     for (const std::string call :
-         {"check", "check a b c", "check pre-ln post-ln peri-ln", "check periln", "check 'x + f(norm(x)'",
+         {"check", "check a b c", "check pre-ln post-ln peri-ln", "check perlin", "check 'x + f(norm(x)'",
           "check pre-ln --depth 1", "check pre-ln --depth 100000", "check pre-ln --width 3",
           "check pre-ln --init foo=1", "check pre-ln --init output=1/0", "check pre-ln --norm nrm",
           "check pre-ln --dt 0", "check pre-ln --steps 0", "check pre-ln --tokens 1"}) {

@@ -208,7 +208,7 @@ TEST(Theory, WrongInputGetsOneSentenceAndExitTwo) {
                               "--samples 1000000000",
                               "--cosine 1",
                               "--cosine x",
-                              "--scheme prenorm",
+                              "--scheme prenrom",
                               "--scheme dyt",
                               "--equation 'x + f(x)'",
                               "--equation 'x + dt*tanh(f(x))'",

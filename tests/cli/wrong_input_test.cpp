@@ -42,7 +42,7 @@ const std::vector<Wrong>& wrong_inputs() {
         {"tokenize", {"no MODEL", "tokenizer.json"}},
         {"tokenize builtin:pre-ln extra --string a", {"'extra'", "one argument too many"}},
         // numbers
-        {"simulate --beta x", {"got --beta 'x', expected a number, for example 0.5"}},
+        {"simulate --beta x", {"got --beta 'x', expected a finite number, for example 0.5"}},
         {"simulate --beta", {"--beta without a value"}},
         {"simulate --beta -1", {"got --beta -1", "0 or more"}},
         {"simulate --beta 1,2", {"--beta '1,2'"}},
@@ -64,7 +64,7 @@ const std::vector<Wrong>& wrong_inputs() {
         {"simulate --heads 3 --dim 8 --weights gaussian", {"3 heads in 8 dimensions"}},
         {"simulate --systems 0", {"--systems '0'"}},
         {"theory --samples 0", {"samples"}},
-        {"theory --beta x", {"--beta 'x'", "a number, for example"}},
+        {"theory --beta x", {"--beta 'x'", "a finite number, for example"}},
         {"theory --tokens 1", {"tokens"}},
         {"theory --cosine 2", {"cosine"}},
         {"theory --plot picture.png", {"picture.png", ".svg"}},

@@ -221,10 +221,10 @@ TEST(Summary, NamesTheLargestMassiveActivation) {
     report.massive = {{1, 1, 2, 5, -1321.0}, {1, 0, 0, 4, 600.0}};
     report.layers[1].median_abs = 0.5;
     EXPECT_EQ(sentence_with(report, "Massive"),
-              "Massive activations after block 1: the largest is -1.32e+03 in channel 5 at token 2, 2642 times the "
+              "Massive activations after block 1: the largest is -1321 in channel 5 at token 2, 2642 times the "
               "median entry.");
     EXPECT_EQ(sentence_with(report, "Massive", spelled),
-              "Massive activations after block 1: the largest is -1.32e+03 in channel 5 at token 2 ('t15'), 2642 times "
+              "Massive activations after block 1: the largest is -1321 in channel 5 at token 2 ('t15'), 2642 times "
               "the median entry.");
 }
 
@@ -233,7 +233,7 @@ TEST(Summary, AMassiveActivationAmongZerosIsNotInfinitelyLarge) {
     report.massive = {{1, 1, 2, 5, -1321.0}};
     report.layers[1].median_abs = 0;
     EXPECT_EQ(sentence_with(report, "Massive"),
-              "Massive activations after block 1: the largest is -1.32e+03 in channel 5 at token 2, where half of the "
+              "Massive activations after block 1: the largest is -1321 in channel 5 at token 2, where half of the "
               "entries are 0.");
 }
 
