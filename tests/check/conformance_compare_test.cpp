@@ -119,7 +119,7 @@ TEST(ConformanceCompare, ABranchThatTheTypeLosesIsNoDifference) {
     SavedRows saved = {{}, u, u};
     PlaceParts parts;
     std::vector<double> base;
-    for (std::size_t i = 0; i < 64 * dim; ++i) {
+    for (std::size_t i = 0; i < 1024 * dim; ++i) {
         const double x = (normal(generator) < 0 ? -1 : 1) * (640 + 4.0 * static_cast<double>(i % 32));  // 4 apart
         base.push_back(x);
         computed.value.push_back(x + 0.5 * normal(generator));
