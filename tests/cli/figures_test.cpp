@@ -101,11 +101,14 @@ TEST(FigureFlags, MakeTheFiguresOfAPaper) {
 
 // A run that was killed while it was begun says how to go on, figures included.
 TEST(FigureFlags, GoWithTheCommandThatTakesARunUp) {
-    const Folder folder;
-    const Outcome outcome =
-        run_program("simulate peri-ln --tokens 400 --dim 8 --time 1e4 --rtol 1e-12 --out " + folder.path() +
-                        " --figure-format pdf,png --figure-width 84mm --figure-font 8pt --figure-panels --no-titles",
-                    "timeout --preserve-status -s INT 1");
+    Outcome outcome;
+    for (int seconds = 1; seconds <= 16 && outcome.err.empty(); seconds *= 2) {  // a slow machine needs longer to begin
+        const Folder folder;
+        outcome = run_program(
+            "simulate peri-ln --tokens 400 --dim 8 --time 1e4 --rtol 1e-12 --out " + folder.path() +
+                " --figure-format pdf,png --figure-width 84mm --figure-font 8pt --figure-panels --no-titles",
+            "timeout --preserve-status -s INT " + std::to_string(seconds));
+    }
     EXPECT_EQ(outcome.exit, 130);
     EXPECT_NE(outcome.err.find("--resume --figure-format pdf,png --figure-width 84mm --figure-font 8pt --figure-panels "
                                "--no-titles\n"),
