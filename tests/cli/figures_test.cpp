@@ -46,7 +46,8 @@ TEST(FigureFlags, LengthsHaveUnits) {
     // An inch has 96 pixels, 25.4 mm and 72 points: all of these are 192 by 10.5 points, 560 by 14 pixels.
     for (const char* const flags :
          {"--figure-width 148.16666mm", "--figure-width 14.816666cm", "--figure-width 5.8333333in",
-          "--figure-width 420pt --figure-font 10.5pt", "--figure-width 148.16666mm --figure-font 14px"}) {
+          "--figure-width 420pt", "--figure-width 560px --figure-font 10.5pt",
+          "--figure-width 148.16666mm --figure-font 14px"}) {
         ASSERT_EQ(run_program("theory peri-ln --samples 3 --plot " + (folder.path() + "-law.svg") + " " + flags).exit,
                   0)
             << flags;
