@@ -47,7 +47,7 @@ const std::vector<Expected> expected = {
      "As the equation adds it: after norms and factors.\n"},
     {"angle",
      "How far each block turns the stream",
-     "mean angle / pi",
+     "mean angle / π",
      {{"measured", 19}, {"predicted", 20}},
      true,
      "Predicted from the equation, its gains and lengths, never from the turn itself.\n"},

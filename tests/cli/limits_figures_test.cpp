@@ -175,7 +175,7 @@ TEST_F(LimitsFigures, SensitivityHasALineForEachStepAndTheBounds) {
     Numbers printed;
     for (const Json& one : json_.at("sensitivity")) {
         const auto T = one.at("temperature").get<double>();
-        auto& [x, y] = steps[fmt::format("eps = {}", one.at("eps").get<double>())];
+        auto& [x, y] = steps[fmt::format("ε = {}", one.at("eps").get<double>())];
         x.push_back(T);
         y.push_back(one.at("max").get<double>());
         if (one.at("eps") == 0.1) {

@@ -259,6 +259,10 @@ TEST(HeatSvg, CentresItsColoursAtABoundary) {
     for (const char* const end : {">0.1</text>", ">1</text>", ">10</text>"}) {
         EXPECT_TRUE(has(svg, end)) << end;
     }
+    figure.values = {0.1, 1, 2};  // and when the data reach farther below
+    for (const double share : {0.0, 0.5, 0.5 + 0.5 * std::log10(2.0)}) {
+        EXPECT_TRUE(has(to_svg(figure), "stroke=\"" + to_hex(side_colour(share)) + "\"")) << share;
+    }
     const auto lightness = [](double share) { return oklab(side_colour(share))[0]; };
     EXPECT_NEAR(lightness(0.2), lightness(0.8), 0.01);
     EXPECT_GT(lightness(0.5), lightness(0.4) + 0.05);

@@ -134,7 +134,7 @@ SphereFigure two_runs() {
     for (int i = 0; i < 3; ++i) {
         figure.runs[0].frames.push_back({0.5 * i, {{1, 0.1 * i, 0}}});
     }
-    figure.runs[1].frames.push_back({0, {{1, 0, 0}}});
+    figure.runs[1].frames = {{0, {{1, 0, 0}}}, {0.5, {{1, 0.5, 0}}}};
     return figure;
 }
 
@@ -153,7 +153,8 @@ TEST(Film, ShowsEveryFrameInItsTurn) {
     EXPECT_EQ(matches(svg, "d=\"(M[-0-9. ]+h0)\" stroke=\"#112233\"").size(), 3U);
     const auto stays = matches(svg, "d=\"(M[-0-9. ]+h0)\" stroke=\"#445566\"");
     ASSERT_EQ(stays.size(), 3U) << "a run that ended stays where it is";
-    EXPECT_EQ(stays[0], stays[2]);
+    EXPECT_NE(stays[0], stays[1]);
+    EXPECT_EQ(stays[1], stays[2]);
     EXPECT_TRUE(has(film_svg(SphereFigure{}), "no data"));
 }
 
