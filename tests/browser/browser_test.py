@@ -72,7 +72,13 @@ def hostile_folders(place):
     (claims / "config.toml").write_text("[reproduce]\nseed = 1\n")
     claim = {key: HOSTILE for key in ("id", "statement", "source", "predicted", "measured", "tolerance", "verdict", "note", "expected_verdict")}
     (claims / "claims.json").write_text(json.dumps({"claims": [{**claim, "figures": ["../../etc/passwd", "missing"]}, {**claim, "verdict": "__proto__"}]}))
-    return [simulated, claims]
+    heads = place / "hostile-heads"
+    heads.mkdir()
+    (heads / "config.toml").write_text("[inspect]\nseed = 1\n")
+    layers = [{"layer": k, "norm": 10.0 ** k, HOSTILE: k} for k in (0, 1, 300)]
+    (heads / "inspect.json").write_text(json.dumps({"model": {"name": HOSTILE}, "summary": [HOSTILE], "layers": layers,
+                                                    "heads": [{"layer": 4000000000, "head": 4000000000, "entropy": 1, HOSTILE: HOSTILE}]}))
+    return [simulated, claims, heads]
 
 
 def make_folders(place):
@@ -264,7 +270,9 @@ def try_looks(page):
 def try_hostile(page):
     time.sleep(0.3)
     expect(page.run("return window.hacked === undefined && document.images.length === 0"), "names that are markup stay names")
-    first, second = page.all(".folder")
+    first, second, third = page.all(".folder")
+    page.click(page.all("button.head", third)[0])
+    expect(HOSTILE in page.all(".detail", third)[0].text, "a head with any number can be clicked")
     expect(HOSTILE in page.run("return arguments[0].textContent", first), "and are shown as they are")
     expect(any("provenance.json" in e.text for e in page.all(".unreadable", first)), "what is damaged is named")
     expect(any("missing" in e.text for e in page.all(".unreadable", second)), "and what is missing")

@@ -191,6 +191,9 @@ TEST(CheckPage, HasTheVerdictAndItsFindings) {
     EXPECT_EQ(read["unreadable"], Json::array());
     const Json part = part_of(read, "findings");
     EXPECT_EQ(part["verdict"], "unstable");
+    EXPECT_EQ(part["findings"][0]["message"], "grows");
+    EXPECT_EQ(part["findings"][0]["severity"], "unstable");
+    EXPECT_EQ(part["findings"][0]["id"], "f1");
     EXPECT_EQ(part["findings"][0]["evidence"], typed(R"([["depth", "96"], ["size", "12.5"]])"));
     EXPECT_EQ(part["facts"][2][1], "0.25");
     const Json series = part_of(read, "curves")["series"][0];

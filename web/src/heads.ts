@@ -7,16 +7,16 @@ import { Scale, show } from './number';
 
 export function heads_of(part: Heads): HTMLElement {
     let quantity = part.shown;
-    const layers = Math.max(0, ...part.heads.map(head => head.layer + 1));
-    const across = Math.max(0, ...part.heads.map(head => head.head + 1));
+    const layers = [...new Set(part.heads.map(head => head.layer))].sort((a, b) => a - b);
+    const across = Math.min(256, part.heads.reduce((most, head) => Math.max(most, head.head + 1), 1));
     const bar = make('div', {});
     const about = make('p', { class: 'caption' });
     const detail = make('div', { class: 'detail', 'aria-live': 'polite' }, 'Click a square to see the numbers of that head.');
     const grid = make('div', { class: 'heads', role: 'grid', 'aria-label': part.title });
     const cells: [Head, HTMLButtonElement][] = [];
-    const rows: HTMLElement[] = [];
-    for (let layer = 0; layer < layers; ++layer) {
-        rows.push(make('div', { class: 'row', role: 'row' }, make('span', { class: 'name', role: 'rowheader' }, `block ${layer}`)));
+    const rows = new Map<number, HTMLElement>();
+    for (const layer of layers) {
+        rows.set(layer, make('div', { class: 'row', role: 'row' }, make('span', { class: 'name', role: 'rowheader' }, `block ${layer}`)));
     }
     const tell = (head: Head) => {
         const list = make('dl', {});
@@ -34,9 +34,9 @@ export function heads_of(part: Heads): HTMLElement {
             if (next) { event.preventDefault(); next[1].focus(); tell(next[0]); }
         });
         cells.push([head, cell]);
-        rows[head.layer]?.append(cell);
+        rows.get(head.layer)?.append(cell);
     }
-    grid.append(...rows);
+    grid.append(...rows.values());
     grid.style.setProperty('--across', String(across));
     const paint = () => {
         const scale = Scale.over(part.heads.map(head => head.numbers[quantity] ?? null), false, 0, 1);

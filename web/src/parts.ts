@@ -12,9 +12,9 @@ import { Player } from './player';
 function data_of(part: Curves, quantity: string): ChartData {
     const band = part.bands[quantity];
     const values = part.series.flatMap(series => series.y[quantity] ?? []).filter((v): v is number => v !== null);
-    const least = Math.min(...values);
-    // Positive numbers over more than two powers of ten are read on a log axis.
-    const log_y = least > 0 && Math.max(...values) / least > 100;
+    const [least, largest] = values.reduce(([lo, hi], v) => [Math.min(lo, v), Math.max(hi, v)], [Infinity, -Infinity]);
+    // Positive numbers over more than two powers of ten are read on a log axis; cosines, which have a scale of their own, are not.
+    const log_y = !quantity.startsWith('cosine') && least > 0 && largest / least > 100;
     return {
         title: label_of(quantity), caption: meaning_of(quantity), x: part.x.label, y: label_of(quantity), log_x: part.x.log, log_y,
         lines: part.series.filter(series => series.y[quantity] !== undefined).map(series => ({

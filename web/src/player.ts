@@ -49,7 +49,7 @@ export class Player {
             tick('trails', true, on => { this.trails = on ? 8 : 0; this.draw(); }),
             button('Reset view', {}, () => { this.look(); this.draw(); }));
         this.element = make('section', { class: 'player' }, make('h3', {}, part.title), make('p', {}, words_of(part)), controls, grid,
-            make('p', { class: 'caption' }, 'Drag a sphere, or use the arrow keys on it, to turn all of them. ' +
+            make('p', { class: 'caption' }, (part.dim === 2 ? '' : 'Drag a sphere, or use the arrow keys on it, to turn all of them. ') +
                 `${this.times.length} moments of the run are kept${part.samples > this.times.length ? ` (of ${part.samples.toLocaleString('en')} samples)` : ''}; between them dots move evenly.`));
         const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
         let begun = false;
