@@ -10,6 +10,8 @@
 #include "cli/simulate_figures.hpp"
 #include "cli/terminal.hpp"
 #include "core/number.hpp"
+#include "dynamics/method.hpp"
+#include "dynamics/own_frame.hpp"
 #include "dynamics/summary.hpp"
 #include "dynamics/trained_weights.hpp"
 #include "report/text.hpp"
@@ -108,6 +110,26 @@ std::string run_table(const std::vector<dynamics::SchemeRun>& runs, std::size_t 
     return report::text_table(std::move(table), columns);
 }
 
+// Angles between tokens that are below a hundred absolute tolerances are errors of the solver's own making, and 1 - cosine
+// goes with their square. Empty where none was met. (Runs beyond slow_time follow motion of any size.)
+std::string tolerance_note(const dynamics::Settings& settings, const std::vector<dynamics::SchemeRun>& runs) {
+    if (settings.layers || settings.time > dynamics::slow_time || dynamics::row_of(settings.method).has_equal_steps()) {
+        return "";
+    }
+    const double least = 1e4 * settings.atol * settings.atol;
+    for (const dynamics::SchemeRun& run : runs) {
+        for (const dynamics::Sample& sample : run.record.samples) {
+            if (sample.one_minus_cosine > 0 && sample.one_minus_cosine < least) {
+                return fmt::format(
+                    "Values of 1 - cosine below {} are within the solver's tolerance and say nothing about the "
+                    "motion; a smaller --atol shows more of it.",
+                    format_short(least, 2));
+            }
+        }
+    }
+    return "";
+}
+
 }  // namespace
 
 std::string simulate_text(const dynamics::Settings& settings, const std::vector<dynamics::SchemeRun>& all,
@@ -131,6 +153,9 @@ std::string simulate_text(const dynamics::Settings& settings, const std::vector<
     figure.caption.clear();
     text += "\n" + report::text_plot(figure, columns, plot_rows, options);
     text += "\n" + report::text_lines(dynamics::summary(runs), columns);
+    if (const std::string note = tolerance_note(settings, runs); !note.empty()) {
+        text += report::text_lines(note, columns);
+    }
     if (folder != nullptr) {
         text += "\n" + report::text_lines(
                            fmt::format("written to {}: {}", folder->path().string(), fmt::join(folder->files(), ", ")),

@@ -36,6 +36,17 @@ TEST(Simulate, RunsWithASchemeAloneAndShowsATableAndAPlot) {
     EXPECT_NE(outcome.out.find("mean cosine"), std::string::npos);
 }
 
+// 1 - cosine of two tokens falls like e^-2t: at t = 40 it would be 1e-36, and atol is 1e-12.
+TEST(Simulate, SaysWhereOneMinusCosineIsTheSolversTolerance) {
+    const char* const words = "Values of 1 - cosine below 1e-20";
+    EXPECT_NE(run_program("simulate post-ln --tokens 2 --dim 2 --time 40 --samples 9").out.find(words),
+              std::string::npos);
+    EXPECT_EQ(run_program("simulate post-ln --tokens 2 --dim 2 --time 15 --samples 9").out.find(words),
+              std::string::npos);
+    EXPECT_EQ(run_program("simulate post-ln --tokens 2 --dim 2 --layers 80 --samples 9").out.find(words),
+              std::string::npos);
+}
+
 TEST(Simulate, SaysWhatIsRun) {
     const Outcome outcome = run_program(
         "simulate --scheme pre-ln --tokens 5 --dim 6 --beta 2.5 --heads 2 --weights kaiming --fresh --mask causal "
