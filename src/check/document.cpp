@@ -133,9 +133,14 @@ std::string remedy(const BlockReport& block) {
 
 std::string advice(const BlockReport& block, const PreflightReport& report) {
     const BlockReport& peri = report.yardsticks.back();
-    std::string text = fmt::format("Beside Peri-LN your block {}, where Peri-LN's stream {}; {}, where Peri-LN has {}.",
-                                   "has a stream that " + stream_words(block), stream_words(peri),
-                                   gradient_words(block), format_short(peri.beginning.own.gradient_ratio(), 2));
+    // Peri-LN itself is not compared with Peri-LN, but with the other yardstick.
+    const bool is_peri = block.block.scheme.name == peri.block.scheme.name;
+    const BlockReport& beside = is_peri ? report.yardsticks.front() : peri;
+    const std::string other = is_peri ? "Pre-LN" : "Peri-LN";
+    std::string text =
+        fmt::format("Beside {} your block has a stream that {}, where {}'s stream {}; {}, where {} has {}.", other,
+                    stream_words(block), other, stream_words(beside), gradient_words(block), other,
+                    format_short(beside.beginning.own.gradient_ratio(), 2));
     if (!block.runs.empty()) {
         const ShortRun& run = block.runs.back();
         text += fmt::format(" After {} steps at {} blocks its loss is {}, from {:.2f} ({}).",

@@ -36,9 +36,11 @@ std::string law_text(const theory::Law& law) {
 
 }  // namespace
 
-Motion motion_of(const scheme::Scheme& scheme) {
+Motion motion_of(const scheme::Scheme& scheme, std::size_t tokens) {
     Motion motion;
-    const theory::Settings settings;
+    motion.tokens = tokens;
+    theory::Settings settings;
+    settings.tokens = static_cast<double>(tokens);
     if (const auto problem = scheme::reduced_law_problem(scheme.program)) {
         motion.problem = *problem;
         return motion;
@@ -65,11 +67,13 @@ std::string Motion::sentence() const {
         initial_velocity == 0
             ? "the tokens do not move at the start"
             : fmt::format("the first blocks turn tokens {:.2g} times as fast as Post-LN's", 1 / speed_factor);
-    return fmt::format("As particles: {}, and late tokens approach each other {}.", begin, law_text(law));
+    return fmt::format("As particles ({} tokens, beta = 1): {}, and late tokens approach each other {}.", tokens, begin,
+                       law_text(law));
 }
 
 Json Motion::document() const {
     Json json = Json::object();
+    json["tokens"] = tokens;
     json["problem"] = problem.empty() ? Json(nullptr) : Json(problem);
     const bool known = problem.empty();
     json["initial_velocity"] = known ? Json(initial_velocity) : Json(nullptr);

@@ -1,10 +1,11 @@
 // The block as interacting particles: what "Normalization in Attention Dynamics" predicts for it.
 //
-// n = 32 orthonormal tokens, beta = 1, identity weights. theta' = P A/s: `speed_factor` is s at the start, that of a
+// n orthonormal tokens (--tokens), beta = 1, identity weights. theta' = P A/s: `speed_factor` is s at the start, that of a
 // block that turns tokens as fast as Post-LN being 1. Small layers may be what an author wants (s grows late in
 // Pre-LN); a block that hardly turns anything from the beginning wastes its first layers.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,7 @@
 namespace flyball::check {
 
 struct Motion {
+    std::size_t tokens = 0;       // n
     std::string problem;          // why there is no such prediction; empty: there is one
     double initial_velocity = 0;  // gamma'(0)
     double post_velocity = 0;     // that of Post-LN
@@ -25,7 +27,7 @@ struct Motion {
     std::string sentence() const;
 };
 
-Motion motion_of(const scheme::Scheme& scheme);
+Motion motion_of(const scheme::Scheme& scheme, std::size_t tokens);
 std::vector<Finding> findings_of(const Motion& motion, const scheme::Program& program);
 
 }  // namespace flyball::check

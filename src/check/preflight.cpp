@@ -293,7 +293,7 @@ PreflightReport preflight(const std::vector<scheme::Scheme>& blocks, const Setti
         one.block = candidates[i];
         if (i < blocks.size()) {
             one.findings = structure(trained_program(one.block.scheme, settings), settings);
-            one.motion = motion_of(one.block.scheme);
+            one.motion = motion_of(one.block.scheme, settings.tokens);
         }
         one.beginning = beginning(one.block.scheme, one.block.settings, corpus);
         check_stop();

@@ -91,7 +91,11 @@ std::string block_text(const check::BlockReport& block, const check::PreflightRe
     };
     add_runs(block);
     for (const check::BlockReport& yardstick : report.yardsticks) {
-        add_runs(yardstick);
+        const bool is_itself = yardstick.block.scheme.name == block.block.scheme.name &&
+                               yardstick.runs.back().losses == block.runs.back().losses;
+        if (!is_itself) {
+            add_runs(yardstick);
+        }
     }
     text += "\n" + wrapped(block.motion.sentence(), "");
     if (block.suggested_dt) {
