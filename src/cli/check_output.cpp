@@ -91,7 +91,7 @@ std::string block_text(const check::BlockReport& block, const check::PreflightRe
     };
     add_runs(block);
     for (const check::BlockReport& yardstick : report.yardsticks) {
-        const bool is_itself = yardstick.block.scheme.name == block.block.scheme.name &&
+        const bool is_itself = yardstick.block.scheme.name == block.block.scheme.name && !block.runs.empty() &&
                                yardstick.runs.back().losses == block.runs.back().losses;
         if (!is_itself) {
             add_runs(yardstick);
