@@ -52,17 +52,17 @@ TEST(Pictures, OfTheHeadlineShowTheAnglesTurnedAtBothEnds) {
     }
     const auto pictures = pictures_of("dynamics-headline");
     const report::LineFigure& early = lines(pictures, "dynamics-headline-early");
-    expect_labels(early, "first tenth", "beta", "radians");
+    expect_labels(early, "first tenth", "inverse temperature β", "radians");
     EXPECT_NEAR(height(early, "Post-LN", 1), 0.1049832313, 1e-9);
     EXPECT_NEAR(height(early, "Peri-LN", 8), 0.003832450283, 1e-10);
     EXPECT_NEAR(height(early, "nGPT", 1), 0.8399706489, 1e-8);
     const report::LineFigure& late = lines(pictures, "dynamics-headline-late");
-    expect_labels(late, "last half", "beta", "radians");
+    expect_labels(late, "last half", "inverse temperature β", "radians");
     EXPECT_NEAR(height(late, "Pre-LN", 1), 0.2269514696, 1e-8);
     EXPECT_NEAR(height(late, "Mix-LN", 8), 0.006760129478, 1e-8);
     EXPECT_NEAR(height(late, "sqrt-scaling", 1), 0.5725837861, 1e-8);
     const auto& lead = std::get<report::HeatFigure>(pictures.at("dynamics-headline").figure);
-    EXPECT_EQ(lead.x.label, "beta");
+    EXPECT_EQ(lead.x.label, "inverse temperature β");
     EXPECT_EQ(lead.y.label, "tokens");
     ASSERT_EQ(lead.values.size(), lead.x_values.size() * lead.y_values.size());
     EXPECT_EQ(lead.y_values.back(), 4096);
@@ -92,7 +92,7 @@ TEST(Pictures, OfOneCurveHaveTheLengthOfTheStreamBelow) {
     const report::LineFigure figure = lines(pictures_of("dynamics-pre-peri-curve"), "dynamics-gamma-radius");
     expect_labels(figure, "trace one curve", "length r of the stream", "cosine");
     const auto one = std::find_if(figure.series.begin(), figure.series.end(),
-                                  [](const report::Series& s) { return s.name == "Peri-LN, beta = 4"; });
+                                  [](const report::Series& s) { return s.name == "Peri-LN, β = 4"; });
     ASSERT_NE(one, figure.series.end());
     EXPECT_NEAR(one->x.back(), 19.9418723205, 1e-8) << "r at t = 20";
     EXPECT_NEAR(one->y.back(), 0.99426228478, 1e-10) << "gamma at t = 20";

@@ -84,11 +84,12 @@ TEST(Document, SaysWhichTokensOfWhichSystemBecameOne) {
     EXPECT_TRUE(row["collapse_time"].is_null());
 }
 
-// Of seven samples the six that are most even, the first and the last among them; of four all.
+// Of 33 samples the sixteen that are most even, the first and the last among them; of four all.
 TEST(Frames, OfTheSphereBeginAtTheStartAndEndAtTheEnd) {
-    for (const auto& [samples, chosen] : {std::pair<std::size_t, std::vector<double>>{7, {0, 1, 2, 3, 4, 6}},
-                                          {11, {0, 2, 4, 6, 8, 10}},
-                                          {4, {0, 1, 2, 3}}}) {
+    for (const auto& [samples, chosen] :
+         {std::pair<std::size_t, std::vector<double>>{33, {0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 32}},
+          {31, {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30}},
+          {4, {0, 1, 2, 3}}}) {
         Settings s;
         s.tokens = 3;
         s.dim = 3;

@@ -5,6 +5,7 @@
 
 #include "core/file.hpp"
 #include "core/support.hpp"
+#include "report/figure_about.hpp"
 #include "report/film.hpp"
 #include "report/support.hpp"
 #include "report/svg.hpp"
@@ -122,7 +123,9 @@ TEST(WriteFigure, WritesWhatTheSheetSays) {
     for (const std::string& file : files) {
         EXPECT_GT(std::filesystem::file_size(folder / file), 20U) << file;
     }
-    EXPECT_EQ(read_text_file(folder / "lines.svg", 1 << 20), to_svg(in_panels(plain()), sheet));
+    EXPECT_EQ(read_text_file(folder / "lines.svg", 1 << 20),
+              with_about(to_svg(in_panels(plain()), sheet), about(plain())))
+        << "and what it shows";
     EXPECT_EQ(write_figure(folder, "again", plain()), (std::vector<std::string>{"again.svg", "again.csv"}));
     std::filesystem::remove_all(folder);
 }
