@@ -66,12 +66,18 @@ Command report_command() {
     Command command;
     command.name = "report";
     command.summary = "show folders of results as one page that opens anywhere";
+    command.about =
+        "Puts folders of results on one page that opens in any browser, offline: tokens that move on the sphere, "
+        "claims with their evidence, figures that answer the mouse. Every command with --out DIR leaves such a page "
+        "as DIR/report.html; this one makes a page of several folders.";
     command.example =
         "flyball report run1\n"
         "  flyball report run1 claims trained -o all.html";
     command.declare = [](CLI::App& app) {
         const auto flags = std::make_shared<ReportFlags>();
+        begin_group(app, "what is shown");
         add_names(app, "DIR...,--folder", flags->folders, "folders that commands were given as --out");
+        begin_group(app, "output");
         add_option(app, "-o,--output", flags->output,
                    "the file to write (default: report.html in the folder, or here when there are several)")
             .type_name("FILE.html")

@@ -106,7 +106,8 @@ TEST(FigureFlags, GoWithTheCommandThatTakesARunUp) {
     for (int seconds = 1; seconds <= 16 && outcome.err.empty(); seconds *= 2) {  // a slow machine needs longer to begin
         const Folder folder;
         outcome = run_program(
-            "simulate peri-ln --tokens 400 --dim 8 --time 1e4 --rtol 1e-12 --out " + folder.path() +
+            "simulate peri-ln --tokens 3000 --dim 64 --weights gaussian --time 1e4 --rtol 1e-12 --out " +
+                folder.path() +
                 " --figure-format pdf,png --figure-width 84mm --figure-font 8pt --figure-panels --no-titles",
             "timeout --preserve-status -s INT " + std::to_string(seconds));
     }
