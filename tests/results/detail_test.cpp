@@ -24,7 +24,7 @@ TEST(Thinned, KeepsEndsExtremesAndGaps) {
     EXPECT_LE(chosen.size(), 500U);
     EXPECT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
     EXPECT_EQ(std::adjacent_find(chosen.begin(), chosen.end()), chosen.end());
-    for (const std::size_t i : {0, 1234, 4321, 7777, 9999}) {
+    for (const std::size_t i : {0U, 1234U, 4321U, 7777U, 9999U}) {
         EXPECT_NE(std::find(chosen.begin(), chosen.end(), i), chosen.end()) << i;
     }
 }
