@@ -17,6 +17,21 @@
 #include "core/number.hpp"
 #include "report/svg.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define FLYBALL_COUNTS_LEAKS
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FLYBALL_COUNTS_LEAKS
+#endif
+#endif
+
+#ifdef FLYBALL_COUNTS_LEAKS
+// fontconfig and pango keep tables until the process ends, which LeakSanitizer would count as lost.
+extern "C" const char* __lsan_default_suppressions() {  // NOLINT: the sanitizer's own name
+    return "leak:libfontconfig\nleak:libpango\nleak:libglib\nleak:libgobject\nleak:librsvg\n";
+}
+#endif
+
 namespace flyball::report {
 namespace {
 
