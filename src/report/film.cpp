@@ -52,12 +52,13 @@ struct Stage {
     }
     double height_of_row() const { return heading + 2 * view.radius + gap; }
     Point centre(const Page& page, std::size_t run) const {
-        return {
-            Page::margin + panel * (static_cast<double>(run % columns) + 0.5),
-            page.top() + Page::line + 6 + height_of_row() * static_cast<double>(run / columns) + heading + view.radius};
+        const std::size_t row = run / columns;
+        return {Page::margin + panel * (static_cast<double>(run % columns) + 0.5),
+                page.top() + Page::line + 6 + height_of_row() * static_cast<double>(row) + heading + view.radius};
     }
     double bottom(const Page& page, std::size_t runs) const {
-        return page.top() + Page::line + 6 + height_of_row() * static_cast<double>((runs + columns - 1) / columns);
+        const std::size_t rows = (runs + columns - 1) / columns;
+        return page.top() + Page::line + 6 + height_of_row() * static_cast<double>(rows);
     }
 };
 
