@@ -45,7 +45,7 @@ std::vector<ConfigEntry> configuration_of(const std::filesystem::path& folder) {
 
 std::string command_in(const std::filesystem::path& folder, const std::vector<ConfigEntry>& entries) {
     for (const ConfigEntry& entry : entries) {
-        const std::string command = entry.key.substr(0, entry.key.find('.'));
+        std::string command = entry.key.substr(0, entry.key.find('.'));
         if (readers().count(command) == 1) {
             return command;
         }

@@ -18,7 +18,7 @@ namespace flyball::results {
 
 inline constexpr std::size_t largest_page = 3'000'000;  // bytes, the script included
 
-struct Page {
+struct Page {  // NOLINT(bugprone-exception-escape): moving JSON throws nothing
     std::string html;
     Json folders;  // [{"folder", "command", "unreadable": [sentence..]}]
 };
