@@ -207,7 +207,8 @@ double error_of_rows(const std::vector<double>& computed, const SavedRows& saved
 }
 
 void fit_gains(Estimate& computed, const SavedRows& saved, std::size_t dim) {
-    const auto rows = static_cast<double>(computed.value.size() / dim);
+    const std::size_t count = computed.value.size() / dim;
+    const auto rows = static_cast<double>(count);
     for (std::size_t i = 0; i < dim; ++i) {
         double x = 0;
         double y = 0;
