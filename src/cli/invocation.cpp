@@ -64,7 +64,7 @@ std::string nearest_flag(const CLI::App& app, const std::string& given) {
             return row.flag;
         }
     }
-    const std::string near = nearest(given, flags);
+    std::string near = nearest(given, flags);
     if (!near.empty()) {
         return near;
     }
