@@ -51,7 +51,7 @@ TEST(Lapack, SingularValuesAreThoseOfTheRowsWhicheverSideIsLonger) {
     // [[3, 0], [4, 5]] has sqrt(45) and sqrt(5); a column of zeros changes nothing.
     for (const auto& [matrix, rows, columns] : {std::tuple{std::vector<double>{3, 0, 4, 5}, 2U, 2U},
                                                 std::tuple{std::vector<double>{3, 0, 0, 4, 5, 0}, 2U, 3U},
-                                                std::tuple{std::vector<double>{3, 0, 4, 5, 0, 0}, 3U, 2U}}) {
+                                                std::tuple{std::vector<double>{0, 0, 3, 0, 4, 5}, 3U, 2U}}) {
         const std::vector<double> values = singular_values(matrix, rows, columns);
         ASSERT_EQ(values.size(), 2U);
         EXPECT_NEAR(values[0], std::sqrt(45.0), 1e-14);
