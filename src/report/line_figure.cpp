@@ -209,8 +209,8 @@ double draw_legend(Page& page, const Plot& plot, const std::vector<Curve>& curve
     }
     for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t i = row; i < shown.size(); i += rows) {
-            const std::size_t column = i / rows;
-            const double x = Page::margin + static_cast<double>(column) * (available / static_cast<double>(columns));
+            const std::size_t place = i / rows;
+            const double x = Page::margin + static_cast<double>(place) * (available / static_cast<double>(columns));
             draw_sample(page, *shown[i], is_marked(*shown[i], plot), x, y);
             const auto names = wrapped(shown[i]->series->name, room, Page::label_size);
             for (std::size_t k = 0; k < names.size(); ++k) {
