@@ -43,8 +43,9 @@ void expect_the_whole(const Dropout& dropout, std::vector<std::int32_t> targets,
     BatchStep<Real> step(model, batch);
     step.dropout(dropout);
     Parameters<Real> parts(model.layout());
-    // Sums over 1300 rows in another order; products of other kernels make 1.3e-5 of it in float.
-    constexpr double rounding = sizeof(Real) == 8 ? 1e-12 : 4e-5;
+    // Double tells a mistake; float tells that it is done in float. Sums over 1300 rows go in another order, and with
+    // OpenBLAS's kernels for Haswell (FLYBALL_ISA=plain on a processor of AMD) 2.4e-4 of the largest gradient comes out of it.
+    constexpr double rounding = sizeof(Real) == 8 ? 1e-12 : 1e-3;
     EXPECT_NEAR(step.run(ids, targets, parts, 0.5), loss, rounding * loss);
     double largest = 0;
     for (const Real g : whole.all()) {
