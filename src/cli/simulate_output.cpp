@@ -110,13 +110,9 @@ std::string run_table(const std::vector<dynamics::SchemeRun>& runs, std::size_t 
     return report::text_table(std::move(table), columns);
 }
 
-// Angles between tokens that are below a hundred absolute tolerances are errors of the solver's own making, and 1 - cosine
-// goes with their square. Empty where none was met. (Runs beyond slow_time follow motion of any size.)
+// Empty where no sample is below what the solver resolves.
 std::string tolerance_note(const dynamics::Settings& settings, const std::vector<dynamics::SchemeRun>& runs) {
-    if (settings.layers || settings.time > dynamics::slow_time || dynamics::row_of(settings.method).has_equal_steps()) {
-        return "";
-    }
-    const double least = 1e4 * settings.atol * settings.atol;
+    const double least = dynamics::one_minus_cosine_resolution(settings).value_or(0);
     for (const dynamics::SchemeRun& run : runs) {
         for (const dynamics::Sample& sample : run.record.samples) {
             if (sample.one_minus_cosine > 0 && sample.one_minus_cosine < least) {

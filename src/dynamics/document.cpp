@@ -1,5 +1,7 @@
 #include "dynamics/document.hpp"
 
+#include "dynamics/method.hpp"
+#include "dynamics/own_frame.hpp"
 #include "dynamics/trained_weights.hpp"
 
 namespace flyball::dynamics {
@@ -44,6 +46,13 @@ Json values_of_systems(const Record& record) {
 
 }  // namespace
 
+std::optional<double> one_minus_cosine_resolution(const Settings& settings) {
+    if (settings.layers || settings.time > slow_time || row_of(settings.method).has_equal_steps()) {
+        return std::nullopt;
+    }
+    return 1e4 * settings.atol * settings.atol;
+}
+
 Json document(const Settings& settings, const std::vector<SchemeRun>& runs) {
     Json list = Json::array();
     for (const SchemeRun& run : runs) {
@@ -74,7 +83,9 @@ Json document(const Settings& settings, const std::vector<SchemeRun>& runs) {
             {"steps", run.record.steps}, {"evaluations", run.record.evaluations}, {"seconds", run.record.seconds}};
         list.push_back(std::move(row));
     }
-    Json result = {{"runs", std::move(list)}};
+    const std::optional<double> resolution = one_minus_cosine_resolution(settings);
+    Json result = {{"runs", std::move(list)},
+                   {"one_minus_cosine_resolution", resolution ? Json(*resolution) : Json(nullptr)}};
     if (settings.trained) {
         const TrainedWeights& trained = *settings.trained;
         result["weights"] = {{"model", trained.model},       {"blocks", trained.blocks},

@@ -9,6 +9,7 @@
 
 #include "claims/stability_backward.hpp"
 #include "claims/stability_models.hpp"
+#include "claims/stability_sub_layer.hpp"
 #include "claims/stability_trained.hpp"
 #include "core/error.hpp"
 #include "sanitized.hpp"
@@ -233,6 +234,25 @@ TEST(StabilityBackward, LipschitzConstantsAreThoseOfTheWholeJacobian) {
         const double found = sub_layer_lipschitz(
             model, 1, f == std::string("attn") ? scheme::SubLayer::attention : scheme::SubLayer::feed_forward, input);
         EXPECT_NEAR(found / operator_norm(jacobian_of(second, input)), 1, 0.01) << f;
+    }
+}
+
+// Rows of one size with signs in turn deviate by that size. Dt = 1/2: u = 3 + 1/2 and 6 - 2.
+TEST(StabilityBackward, PostLnDividesByTheDeviationOfItsSum) {
+    SmallSizes sizes;
+    sizes.dt = 0.5;
+    sizes.eps = 0;
+    std::vector<double> x0, a;
+    for (const auto& [of_x, of_a] : {std::pair(3.0, 1.0), std::pair(6.0, -4.0)}) {
+        for (std::size_t k = 0; k < sizes.dim; ++k) {
+            x0.push_back(k % 2 == 0 ? of_x : -of_x);
+            a.push_back(k % 2 == 0 ? of_a : -of_a);
+        }
+    }
+    for (const Placement placement : {Placement::pre, Placement::peri, Placement::post}) {
+        const Divisors found = divisors_of(blank_model(equation_of(placement, "ffn"), sizes), placement, x0, a);
+        EXPECT_EQ(found.in, (std::vector<double>{3, 6}));
+        EXPECT_EQ(found.out, placement == Placement::post ? (std::vector<double>{3.5, 4}) : (std::vector<double>{1, 4}));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <vector>
 
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -59,6 +60,25 @@ TEST_F(Check, TheReportFitsATerminalAndEndsWithAdvice) {
         EXPECT_LE(end - begin, 80U) << outcome.out.substr(begin, end - begin);
         begin = end + 1;
     }
+}
+
+// Blocks under "Training loss": Peri-LN beside Pre-LN alone, another equation beside both.
+TEST_F(Check, NoBlockIsShownBesideItself) {
+    const auto named = [](const std::string& command) {
+        std::istringstream lines(run_program(command + quick).out);
+        std::vector<std::string> names;
+        bool inside = false;
+        for (std::string line; std::getline(lines, line) && !(inside && line.empty());) {
+            if (inside) {
+                std::istringstream words(line);
+                words >> names.emplace_back();
+            }
+            inside = inside || line.rfind("Training loss", 0) == 0;
+        }
+        return names;
+    };
+    EXPECT_EQ(named("check peri-ln"), (std::vector<std::string>{"peri-ln", "pre-ln"}));
+    EXPECT_EQ(named("check post-ln"), (std::vector<std::string>{"post-ln", "pre-ln", "peri-ln"}));
 }
 
 TEST_F(Check, TwoBlocksAreComparedAndEitherDecides) {

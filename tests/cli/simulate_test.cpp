@@ -47,6 +47,22 @@ TEST(Simulate, SaysWhereOneMinusCosineIsTheSolversTolerance) {
               std::string::npos);
 }
 
+// 1e4 atol^2, and nothing where no tolerance is used or where motion of any size is followed.
+TEST(Simulate, JsonSaysBelowWhichOneMinusCosineIsTheSolversTolerance) {
+    for (const auto& [flags, expected] : std::vector<std::pair<std::string, Json>>{
+             {"--time 2", 1e-20}, {"--time 2 --atol 1e-9", 1e-14}, {"--layers 8", nullptr},
+             {"--time 2 --method euler", nullptr}, {"--time 1e9 --log-time", nullptr}}) {
+        const Outcome outcome = run_program("simulate post-ln --tokens 2 --dim 2 --samples 3 --json " + flags);
+        ASSERT_EQ(outcome.exit, 0) << outcome.err;
+        const Json found = parse_json(outcome.out, "json").at("one_minus_cosine_resolution");
+        if (expected.is_null()) {
+            EXPECT_TRUE(found.is_null()) << flags;
+        } else {
+            EXPECT_NEAR(found.get<double>() / expected.get<double>(), 1, 1e-12) << flags;
+        }
+    }
+}
+
 TEST(Simulate, SaysWhatIsRun) {
     const Outcome outcome = run_program(
         "simulate --scheme pre-ln --tokens 5 --dim 6 --beta 2.5 --heads 2 --weights kaiming --fresh --mask causal "

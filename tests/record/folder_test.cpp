@@ -176,7 +176,7 @@ TEST(Folder, ASecondProcessIsRefusedWhileTheFirstIsAtWork) {
 }
 
 // Killed while it wrote its first file.
-TEST(Folder, WhatAKilledRunLeftOfItsFirstFileIsNoReasonToRefuse) {
+TEST(Folder, LitterOfARunThatNeverBeganIsNoReasonToRefuse) {
     const TemporaryFolder parent;
     std::filesystem::create_directories(parent / "run");
     std::ofstream(parent / "run/.config.toml.4000000-0.tmp") << "tok";

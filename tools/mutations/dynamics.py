@@ -2,6 +2,8 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("resolution-of-the-tolerance-itself", "src/dynamics/document.cpp", "return 1e4 * settings.atol * settings.atol;", "return 1e4 * settings.atol;", "cli"),
+    ("resolution-of-layers-too", "src/dynamics/document.cpp", "if (settings.layers || settings.time > slow_time", "if (settings.time > slow_time", "cli"),
     ("speed-is-never-taken-in-frames", "src/dynamics/particles.cpp",
      "constexpr double plain_speed = 1e-3;", "constexpr double plain_speed = 0;"),
     ("pair-fraction-is-not-measured", "src/dynamics/observables.cpp",
