@@ -33,7 +33,9 @@ Architecture small() {
 
 template <class Real>
 void expect_the_whole(const Dropout& dropout, std::vector<std::int32_t> targets, const std::vector<std::int32_t>& ids) {
-    const Model<Real> model = tiny_model<Real>(small(), 3);
+    // Of this seed float's gradients are double's to 1e-6 of the largest with any kernel. Seed 3 has a token whose stream is
+    // nearly zero before its first norm: there every float is 1e-4 to 6e-4 off, and another order of a sum shows.
+    const Model<Real> model = tiny_model<Real>(small(), 4);
     Pass<Real> pass(model, batch, Keep::everything);
     pass.dropout(dropout);
     Parameters<Real> whole(model.layout());
@@ -43,9 +45,8 @@ void expect_the_whole(const Dropout& dropout, std::vector<std::int32_t> targets,
     BatchStep<Real> step(model, batch);
     step.dropout(dropout);
     Parameters<Real> parts(model.layout());
-    // Double tells a mistake; float tells that it is done in float. Sums over 1300 rows go in another order, and with
-    // OpenBLAS's kernels for Haswell (FLYBALL_ISA=plain on a processor of AMD) 2.4e-4 of the largest gradient comes out of it.
-    constexpr double rounding = sizeof(Real) == 8 ? 1e-12 : 1e-3;
+    // Double tells a mistake; float tells that it is done in float.
+    constexpr double rounding = sizeof(Real) == 8 ? 1e-12 : 1e-5;
     EXPECT_NEAR(step.run(ids, targets, parts, 0.5), loss, rounding * loss);
     double largest = 0;
     for (const Real g : whole.all()) {
