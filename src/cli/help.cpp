@@ -124,7 +124,8 @@ const std::vector<ExitMeaning>& exit_meanings() {
          "done, and a verdict is bad: a block would not train, or a claim did not come out as recorded"},
         {ExitCode::bad_input, "bad usage or input; one sentence says what was got, what was expected and what to do"},
         {ExitCode::bug, "a bug of ours"},
-        {ExitCode::interrupted, "interrupted by Ctrl-C or SIGTERM; what a run had written can be taken up again"}};
+        {ExitCode::interrupted,
+         "interrupted by Ctrl-C or SIGTERM; a run with --out DIR can be continued with --resume"}};
     return table;
 }
 

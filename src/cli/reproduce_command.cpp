@@ -191,7 +191,7 @@ ExitCode run(const ReproduceFlags& flags, const Common& common) {
     }
     print_error(folder ? fmt::format("flyball: interrupted after {} of {} claims; go on with: {}\n", results.size(),
                                      ledger.size(), folder->resume_command())
-                       : "flyball: interrupted; with --out DIR a run can be taken up again\n");
+                       : "flyball: interrupted; with --out DIR the next one can be continued where it stopped\n");
     return ExitCode::interrupted;
 }
 

@@ -183,7 +183,7 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
         return ExitCode::done;
     }
     print_error(folder ? fmt::format("flyball: interrupted; go on with: {}\n", folder->resume_command())
-                       : "flyball: interrupted; with --out DIR a run can be taken up again\n");
+                       : "flyball: interrupted; with --out DIR the next one can be continued where it stopped\n");
     return ExitCode::interrupted;
 }
 

@@ -239,8 +239,9 @@ ExitCode run(TrainFlags& flags, const Common& common) {
         print_out(train_text(runs, corpus));
     }
     if (!complete) {
-        print_error(flags.folder.out ? fmt::format("flyball: interrupted; go on with: {}\n", resume_command)
-                                     : "flyball: interrupted; with --out DIR a run can be taken up again\n");
+        print_error(flags.folder.out
+                        ? fmt::format("flyball: interrupted; go on with: {}\n", resume_command)
+                        : "flyball: interrupted; with --out DIR the next one can be continued where it stopped\n");
         return ExitCode::interrupted;
     }
     if (flags.folder.out && !common.json) {

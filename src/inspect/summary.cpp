@@ -160,7 +160,7 @@ std::optional<std::string> quiet_sentence(const Report& report) {
         const std::vector<std::size_t> quiet = quiet_blocks(report);
         const bool alone = quiet.size() == 1;
         sentences.push_back(
-            quiet.empty() ? "No block does much less than the others."
+            quiet.empty() ? "No block turns the stream much less than the others do."
                           : fmt::format("{} {} least: {} the stream by less than half of what the median block does.",
                                         (alone ? "Block " : "Blocks ") + blocks_text(quiet), alone ? "does" : "do",
                                         alone ? "it turns" : "they turn"));
@@ -169,8 +169,12 @@ std::optional<std::string> quiet_sentence(const Report& report) {
     if (all_finite(drops)) {
         const std::size_t least = place_of_least(drops);
         const std::size_t most = place_of_most(drops);
-        sentences.push_back(fmt::format("Leaving out block {} costs least ({} nats), block {} most ({}).", least,
-                                        digits(drops[least]), most, digits(drops[most])));
+        sentences.push_back(
+            drops[least] < 0
+                ? fmt::format("Leaving out block {} even lowers the loss (by {} nats); block {} costs most ({}).",
+                              least, digits(-drops[least]), most, digits(drops[most]))
+                : fmt::format("Leaving out block {} costs least ({} nats), block {} most ({}).", least,
+                              digits(drops[least]), most, digits(drops[most])));
     }
     return sentences.empty() ? std::nullopt : std::optional(fmt::format("{}", fmt::join(sentences, " ")));
 }

@@ -105,7 +105,7 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
         fail("which is a file", "a folder");
     }
     if (use == FolderUse::resume && !is_there(path_ / "config.toml")) {
-        fail("which holds no run", "the folder of a run to take up");
+        fail("which holds no run", "the folder of a run to continue");
     }
     if (is_folder && use == FolderUse::fresh) {
         remove_abandoned(path_);  // a run killed while it wrote its first file has left nothing else

@@ -93,7 +93,23 @@ std::string nearest_hint(std::string_view name) {
         names.emplace_back(row.name);
         names.insert(names.end(), row.aliases.begin(), row.aliases.end());
     }
-    std::string near = nearest(name, names);
+    // Without dashes and blanks, which are nobody's misspelling: "prenrom" is two letters exchanged.
+    const auto bare = [](std::string_view text) {
+        std::string letters(text);
+        std::erase_if(letters, [](char c) { return c == '-' || c == '_' || c == ' '; });
+        return letters;
+    };
+    for (std::size_t i = 0, count = names.size(); i < count; ++i) {  // "-ln" may be called "-norm"
+        if (names[i].ends_with("-ln")) {
+            names.push_back(names[i].substr(0, names[i].size() - 2) + "norm");
+        }
+    }
+    std::vector<std::string> letters;
+    for (const std::string& candidate : names) {
+        letters.push_back(bare(candidate));
+    }
+    const auto found = std::find(letters.begin(), letters.end(), nearest(bare(name), letters));
+    std::string near = found == letters.end() ? "" : names[static_cast<std::size_t>(found - letters.begin())];
     for (const std::string& candidate : names) {  // "peri" means peri-ln
         if (near.empty() && name.size() >= 3 && folded(candidate).find(folded(name)) != std::string::npos) {
             near = candidate;

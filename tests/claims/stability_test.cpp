@@ -252,7 +252,8 @@ TEST(StabilityBackward, PostLnDividesByTheDeviationOfItsSum) {
     for (const Placement placement : {Placement::pre, Placement::peri, Placement::post}) {
         const Divisors found = divisors_of(blank_model(equation_of(placement, "ffn"), sizes), placement, x0, a);
         EXPECT_EQ(found.in, (std::vector<double>{3, 6}));
-        EXPECT_EQ(found.out, placement == Placement::post ? (std::vector<double>{3.5, 4}) : (std::vector<double>{1, 4}));
+        EXPECT_EQ(found.out,
+                  placement == Placement::post ? (std::vector<double>{3.5, 4}) : (std::vector<double>{1, 4}));
     }
 }
 

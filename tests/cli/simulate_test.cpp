@@ -49,9 +49,12 @@ TEST(Simulate, SaysWhereOneMinusCosineIsTheSolversTolerance) {
 
 // 1e4 atol^2, and nothing where no tolerance is used or where motion of any size is followed.
 TEST(Simulate, JsonSaysBelowWhichOneMinusCosineIsTheSolversTolerance) {
-    for (const auto& [flags, expected] : std::vector<std::pair<std::string, Json>>{
-             {"--time 2", 1e-20}, {"--time 2 --atol 1e-9", 1e-14}, {"--layers 8", nullptr},
-             {"--time 2 --method euler", nullptr}, {"--time 1e9 --log-time", nullptr}}) {
+    for (const auto& [flags, expected] :
+         std::vector<std::pair<std::string, Json>>{{"--time 2", 1e-20},
+                                                   {"--time 2 --atol 1e-9", 1e-14},
+                                                   {"--layers 8", nullptr},
+                                                   {"--time 2 --method euler", nullptr},
+                                                   {"--time 1e9 --log-time", nullptr}}) {
         const Outcome outcome = run_program("simulate post-ln --tokens 2 --dim 2 --samples 3 --json " + flags);
         ASSERT_EQ(outcome.exit, 0) << outcome.err;
         const Json found = parse_json(outcome.out, "json").at("one_minus_cosine_resolution");

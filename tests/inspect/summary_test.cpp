@@ -44,7 +44,8 @@ TEST(Summary, SaysEverythingInTenSentences) {
                "is added. It holds.",
                "Block 2 turns the stream most (0.97 of half a turn). The equation and its gains predict the turn of 1 "
                "of 3 blocks to 20 %; measured over predicted is 0.67 in the median and 0.35 at worst (block 0).",
-               "No block does much less than the others. Leaving out block 0 costs least (0.43 nats), block 2 most "
+               "No block turns the stream much less than the others do. Leaving out block 0 costs least (0.43 nats), "
+               "block 2 most "
                "(1.07).",
                "Tokens do not collapse: the mean cosine of two of them goes from 0.08 at the embedding to 0.85 after "
                "the last block, where they fill 0.86 directions of 3.",
@@ -70,7 +71,7 @@ TEST(Summary, LeavesOutWhatWasNotMeasured) {
     const Lines lines = summary(report, {});
     ASSERT_EQ(lines.size(), 8U);
     EXPECT_EQ(lines[0], "Loss 2.5000 nats a token over 1 window of 3 tokens.");
-    EXPECT_EQ(lines[4], "No block does much less than the others.");
+    EXPECT_EQ(lines[4], "No block turns the stream much less than the others do.");
     EXPECT_EQ(lines[6], "No massive activations (entries above 100 and a thousand times the median).");
     EXPECT_EQ(lines[7].find("Going back"), std::string::npos);
 }
@@ -237,10 +238,17 @@ TEST(Summary, AMassiveActivationAmongZerosIsNotInfinitelyLarge) {
               "entries are 0.");
 }
 
+TEST(Summary, SaysWhereLeavingABlockOutLowersTheLoss) {
+    Report report = made_report(3);
+    report.layers[1].drop = -0.25;
+    EXPECT_EQ(sentence_with(report, "Leaving out"),
+              "Leaving out block 1 even lowers the loss (by 0.25 nats); block 2 costs most (1.07).");
+}
+
 TEST(Summary, DoesNotJudgeTurnsThatWereNotMeasured) {
     Report report = made_report(3);
     report.layers[1].angular_distance = not_measured;
-    EXPECT_EQ(sentence_with(report, "No block does"), "");
+    EXPECT_EQ(sentence_with(report, "No block turns"), "");
     EXPECT_EQ(sentence_with(report, "Leaving out"),
               "Leaving out block 0 costs least (0.43 nats), block 2 most (1.07).");
     report.layers[0].drop = not_measured;

@@ -103,6 +103,8 @@ TEST(SchemeNames, ThatAreNoneGetTheNearestOrAReason) {
              {"mhc", "mHC is no scheme"},
              {"peri", "did you mean peri-ln?"},
              {"perri-ln", "did you mean peri-ln?"},
+             {"perlin", "did you mean peri-ln?"},
+             {"prenrom", "did you mean pre-norm?"},
              {"frobnicate", "give an equation of your own"}}) {
         EXPECT_NE(refusal(text).find(says), std::string::npos) << refusal(text);
     }

@@ -3,6 +3,7 @@ says how."""
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("a-block-that-harms-costs-least", "src/inspect/summary.cpp", "            drops[least] < 0\n", "            drops[most] < 0\n"),
     # What is measured of streams.
     ("collapse-residual-summed-over-windows", "src/inspect/stream_watch.cpp",
      "report.collapse_residual += one.collapse_residual / count;", "report.collapse_residual += one.collapse_residual;"),

@@ -97,6 +97,7 @@ KNOWN = [
      "times.push_back(low);", "times.push_back(high);"),
     ("quantity-replaced-in-the-body-alone", "src/scheme/checker.cpp",
      "parameter.value = with_number(parameter.value, quantity, value);", ""),
+    ('nearest-name-by-its-hyphens', 'src/scheme/scheme_names.cpp', 'letters.push_back(bare(candidate));', 'letters.push_back(candidate);'),
     ('names-keep-their-hyphens', 'src/scheme/scheme_names.cpp',
      'std::string_view(" -_.\\t")',
      'std::string_view(" _.\\t")'),
