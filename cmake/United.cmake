@@ -1,7 +1,7 @@
 # flyball_united(RESULT NAME SOURCE...): what to compile instead of these sources, whose names count from the current folder.
 #
-# With FLYBALL_UNITED that is a few files that include a dozen of them each: headers are read and templates instantiated once a
-# dozen (docs/decisions/0028). CMake's own unity builds name files by their full paths, so that a compiler cache would know them
+# With FLYBALL_UNITED that is a file that includes them all, or one for every four dozen: headers are read and templates instantiated
+# once (docs/decisions/0028). CMake's own unity builds name files by their full paths, so that a compiler cache would know them
 # in one checkout only. Without it every file is compiled by itself, which says whether each includes what it needs, and where a
 # changed file is one file to compile: so do the presets debug and asan, and clang-tidy.
 function(flyball_united result name)
@@ -12,12 +12,12 @@ function(flyball_united result name)
   set(files)
   set(rest ${ARGN})
   while(rest)
-    list(SUBLIST rest 0 12 dozen)
-    list(REMOVE_ITEM rest ${dozen})
+    list(SUBLIST rest 0 48 some)
+    list(REMOVE_ITEM rest ${some})
     list(LENGTH files number)
     set(file ${CMAKE_CURRENT_BINARY_DIR}/united/${name}_${number}.cpp)
-    list(TRANSFORM dozen REPLACE "(.+)" "#include \"\\1\"  // NOLINT\n")
-    list(JOIN dozen "" text)
+    list(TRANSFORM some REPLACE "(.+)" "#include \"\\1\"  // NOLINT\n")
+    list(JOIN some "" text)
     file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
     list(APPEND files ${file})
   endwhile()

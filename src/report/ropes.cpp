@@ -10,7 +10,7 @@ namespace {
 
 constexpr double touching = 1.2;
 constexpr std::size_t sampled = 3;         // columns from one point of a strand to the next
-constexpr std::size_t most_points = 4000;  // about 50 kB
+constexpr std::size_t most_rope_points = 4000;  // about 50 kB
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 // The height of a curve in each column of a pixel; NaN where it is not in the plot.
@@ -103,7 +103,7 @@ std::vector<Strand> strands(const std::vector<Curve>& curves, const Plot& plot) 
             since[i] = column;
         }
     }
-    return points <= most_points ? out : std::vector<Strand>();
+    return points <= most_rope_points ? out : std::vector<Strand>();
 }
 
 }  // namespace flyball::report

@@ -13,7 +13,7 @@ namespace flyball::report {
 namespace {
 
 constexpr std::size_t most_dots = 8000;  // about 100 kB
-constexpr double gap = 12;               // between two spheres
+constexpr double sphere_gap = 12;               // between two spheres
 constexpr double largest_radius = 110;
 
 using Frames = std::vector<const SphereFigure::Frame*>;
@@ -62,7 +62,7 @@ std::string to_svg(const SphereFigure& figure, const Sheet& sheet) {
                                 : most_frames == 4         ? 2
                                                            : 3;
     const double panel_width = (page.width() - 2 * Page::margin) / static_cast<double>(columns);
-    const View view = make_view(figure, std::floor(std::min(largest_radius, (panel_width - gap) / 2)));
+    const View view = make_view(figure, std::floor(std::min(largest_radius, (panel_width - sphere_gap) / 2)));
 
     std::vector<std::vector<Dots>> dots;
     std::size_t total = most_dots + 1;
@@ -99,7 +99,7 @@ std::string to_svg(const SphereFigure& figure, const Sheet& sheet) {
             page.raw(dots_svg(dots[r][i], true, look, colour));
             page.raw("</g>\n");
             larger = larger || has_larger(dots[r][i], look);
-            y += i % columns == columns - 1 || i + 1 == rows[r].size() ? 2 * view.radius + gap : 0;
+            y += i % columns == columns - 1 || i + 1 == rows[r].size() ? 2 * view.radius + sphere_gap : 0;
         }
     }
     if (most_frames == 0) {

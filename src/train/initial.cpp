@@ -41,7 +41,7 @@ const std::vector<MatrixKey>& matrix_keys() {
     return keys;
 }
 
-[[noreturn]] void fail(const std::string& init, std::string_view expected, std::string_view hint = {}) {
+[[noreturn]] void fail_init(const std::string& init, std::string_view expected, std::string_view hint = {}) {
     throw Error(ErrorKind::usage, "train.init", setting("init", flyball::quoted(init)), expected, hint);
 }
 
@@ -55,7 +55,7 @@ std::vector<Override> overrides_of(const std::string& init) {
     const auto end_part = [&] {
         const std::size_t equals = part.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
-            fail(init, "KEY=EXPR with commas between them, for example embedding=1,residual=0.02/sqrt(2*L)");
+            fail_init(init, "KEY=EXPR with commas between them, for example embedding=1,residual=0.02/sqrt(2*L)");
         }
         found.push_back({part.substr(0, equals), part.substr(equals + 1)});
         part.clear();
@@ -98,7 +98,7 @@ class Overriding {
             } else if (one.key.rfind("gain.", 0) == 0) {
                 const auto number = parse_whole(one.key.substr(5));
                 if (!number || *number == 0) {
-                    fail(settings_.init, "gain.K with the number of a norm, from 1");
+                    fail_init(settings_.init, "gain.K with the number of a norm, from 1");
                 }
                 set_gains(one.expression, *number);
             } else {
@@ -118,7 +118,7 @@ class Overriding {
         }
         names.insert(names.end(), {"gains", "gain.K"});
         const std::string near = nearest(got, names);
-        fail(settings_.init, fmt::format("keys among {}", fmt::join(names, ", ")),
+        fail_init(settings_.init, fmt::format("keys among {}", fmt::join(names, ", ")),
              near.empty() ? "" : fmt::format("did you mean {}?", near));
     }
 
@@ -129,7 +129,7 @@ class Overriding {
     double value(const std::string& expression, std::size_t layer) const {
         const double number = scheme::scalar_value(expression, environment(layer));
         if (!std::isfinite(number)) {
-            fail(settings_.init, fmt::format("finite numbers, not {} = {}", expression, number));
+            fail_init(settings_.init, fmt::format("finite numbers, not {} = {}", expression, number));
         }
         return number;
     }
@@ -184,7 +184,7 @@ class Overriding {
         }
         if (matrix == Matrix::head) {
             if (layout.head == layout.tokens) {
-                fail(settings_.init, fmt::format("no key head: it is the embedding without {}", setting("untied")));
+                fail_init(settings_.init, fmt::format("no key head: it is the embedding without {}", setting("untied")));
             }
             scale_table(layout.head, matrix, expression);
             return;
@@ -243,7 +243,7 @@ class Overriding {
             most = std::max(most, set(model_.layout().blocks[l].norms, l));
         }
         if (number > most) {
-            fail(settings_.init, fmt::format("gains of the {} norms that a block of this equation has", most));
+            fail_init(settings_.init, fmt::format("gains of the {} norms that a block of this equation has", most));
         }
         if (number == 0) {
             set(model_.layout().readout_norms, a_.layers - 1);

@@ -41,7 +41,7 @@ class Field : public Motion {
     bool on_sphere_;
 };
 
-struct Problem {
+struct KnownProblem {
     Field field;
     std::function<std::vector<double>(double t)> exact;
     double end;
@@ -49,7 +49,7 @@ struct Problem {
 
 // Kepler's ellipse of eccentricity e in its plane, from perihelion: x = cos E - e, y = sqrt(1 - e^2) sin E with
 // E - e sin E = t.
-Problem kepler() {
+KnownProblem kepler() {
     constexpr double e = 0.3;
     const auto slope = [](double, const double* y, double* out) {
         const double r = std::hypot(y[0], y[1]);
@@ -72,13 +72,13 @@ Problem kepler() {
 }
 
 // y' = cos(t) y: the nodes matter.
-Problem driven() {
+KnownProblem driven() {
     return {Field(1, [](double t, const double* y, double* out) { out[0] = std::cos(t) * y[0]; }),
             [](double t) -> std::vector<double> { return {std::exp(std::sin(t))}; }, 4};
 }
 
 // x' = M x - <x, M x> x on the sphere with M = diag(m): x(t) is exp(M t) x(0), made a unit vector.
-Problem oja() {
+KnownProblem oja() {
     static constexpr std::array<double, 4> m = {-1.2, -0.4, 0.3, 0.9};
     const auto slope = [](double, const double* x, double* out) {
         double turned = 0;
@@ -113,7 +113,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 // The error at the end of `steps` equal steps.
-double end_error(const RkTable& table, Problem problem, int steps) {
+double end_error(const RkTable& table, KnownProblem problem, int steps) {
     RungeKutta method(table, problem.end / steps);
     StepState state;
     std::vector<double> y = problem.exact(0);
@@ -125,7 +125,7 @@ double end_error(const RkTable& table, Problem problem, int steps) {
 }
 
 // The largest error inside one step of length h from the exact start.
-double inside_error(const RkTable& table, Problem problem, double h) {
+double inside_error(const RkTable& table, KnownProblem problem, double h) {
     RungeKutta method(table, h);
     StepState state;
     std::vector<double> y = problem.exact(0);
@@ -180,7 +180,7 @@ TEST(RkTables, HaveNodesAndWeightsThatFitTogether) {
 TEST(RkTables, HaveTheirOrder) {
     for (const RkTable* table : rk_tables()) {
         const int steps = table->order > 4 ? 20 : table->order > 1 ? 160 : 16000;
-        const auto order = [&](const std::function<Problem()>& make, int count) {
+        const auto order = [&](const std::function<KnownProblem()>& make, int count) {
             return std::log2(end_error(*table, make(), count) / end_error(*table, make(), 2 * count));
         };
         const double tolerance = table->order > 4 ? 0.6 : 0.15;
@@ -207,7 +207,7 @@ TEST(RkTables, KnowTheSolutionInsideAStepToTheirOrder) {
 TEST(RkTables, EstimatesShrinkWithTheirOrder) {
     const RkTable& table = dop853_table();
     const auto estimates = [&](double h) {  // by the definition of the method
-        Problem problem = kepler();
+        KnownProblem problem = kepler();
         const std::vector<double> y = problem.exact(0);
         std::vector<std::vector<double>> k;
         for (std::size_t i = 0; i < table.stages(); ++i) {
@@ -241,7 +241,7 @@ TEST(RkTables, EstimatesShrinkWithTheirOrder) {
 TEST(ChosenSteps, KeepTheTolerance) {
     for (const double rtol : {1e-5, 1e-8, 1e-11}) {
         for (const auto& make : {driven, oja}) {
-            Problem problem = make();
+            KnownProblem problem = make();
             RungeKutta method(dop853_table(), Tolerances{rtol, rtol / 100});
             StepState state;
             std::vector<double> y = problem.exact(0);
@@ -263,7 +263,7 @@ TEST(ChosenSteps, KeepTheTolerance) {
 }
 
 TEST(ChosenSteps, TakeTwelveEvaluationsAndThreeMoreToLookInside) {
-    Problem problem = oja();
+    KnownProblem problem = oja();
     const auto evaluations = [&](bool look) {
         RungeKutta method(dop853_table(), Tolerances{1e-10, 1e-12});
         StepState state{0, 0.02, 0};
