@@ -98,17 +98,18 @@ const KernelEntry& choose_kernel(const HeadProblem& problem, bool single, std::s
         }
         const std::string obstacle = entry.obstacle(problem);
         if (!obstacle.empty()) {
-            throw Error(ErrorKind::usage, "attention.Attention",
-                        fmt::format("{} for a problem it cannot do ({})", setting("kernel", quoted(name)), obstacle),
-                        "a kernel that fits the problem", "leave the choice to 'auto'");
+            throw Error(
+                ErrorKind::usage, "attention.Attention",
+                fmt::format("{} for a problem it cannot do ({})", setting("kernel", flyball::quoted(name)), obstacle),
+                "a kernel that fits the problem", "leave the choice to 'auto'");
         }
         return entry;
     }
     const std::vector<std::string> names = kernel_names();
     const std::string near = nearest(name, names);
-    throw Error(ErrorKind::usage, "attention.Attention", setting("kernel", quoted(name)),
+    throw Error(ErrorKind::usage, "attention.Attention", setting("kernel", flyball::quoted(name)),
                 fmt::format("auto or one of {}", fmt::join(names, ", ")),
-                near.empty() ? std::string() : fmt::format("did you mean {}?", quoted(near)));
+                near.empty() ? std::string() : fmt::format("did you mean {}?", flyball::quoted(near)));
 }
 
 }  // namespace flyball::attention

@@ -53,8 +53,8 @@ auto find_in(const Table& table, std::string_view name, std::string_view where) 
     }
     const std::vector<std::string> names = names_of(table);
     const std::string near = nearest(name, names);
-    throw Error(ErrorKind::usage, where, quoted(name), fmt::format("one of {}", fmt::join(names, ", ")),
-                near.empty() ? std::string() : fmt::format("did you mean {}?", quoted(near)));
+    throw Error(ErrorKind::usage, where, flyball::quoted(name), fmt::format("one of {}", fmt::join(names, ", ")),
+                near.empty() ? std::string() : fmt::format("did you mean {}?", flyball::quoted(near)));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace flyball::report {
 namespace {
 
 constexpr double touching = 1.2;
-constexpr std::size_t sampled = 3;         // columns from one point of a strand to the next
+constexpr std::size_t sampled = 3;              // columns from one point of a strand to the next
 constexpr std::size_t most_rope_points = 4000;  // about 50 kB
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 

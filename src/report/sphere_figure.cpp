@@ -13,7 +13,7 @@ namespace flyball::report {
 namespace {
 
 constexpr std::size_t most_dots = 8000;  // about 100 kB
-constexpr double sphere_gap = 12;               // between two spheres
+constexpr double sphere_gap = 12;        // between two spheres
 constexpr double largest_radius = 110;
 
 using Frames = std::vector<const SphereFigure::Frame*>;

@@ -132,11 +132,11 @@ Program Checker::run() {
 void Checker::check_parameters() {
     for (ParameterSyntax& parameter : syntax_.parameters) {
         if (is_reserved(parameter.name) || parameter.name == "x") {
-            fail_at(text_, parameter.span, fmt::format("a parameter called {}", quoted(parameter.name)),
+            fail_at(text_, parameter.span, fmt::format("a parameter called {}", flyball::quoted(parameter.name)),
                     "a name that the language does not use itself");
         }
         if (find_parameter(parameter.name) != nullptr) {
-            fail_at(text_, parameter.span, fmt::format("the parameter {} twice", quoted(parameter.name)),
+            fail_at(text_, parameter.span, fmt::format("the parameter {} twice", flyball::quoted(parameter.name)),
                     "every parameter once");
         }
         parameter.value = assign_parameter_types(text_, *parameter.value);
@@ -198,7 +198,7 @@ void Checker::check_any_call() const {
 
 void Checker::check_statement(Assignment& statement, std::vector<Statement>& into) {
     if (is_reserved(statement.name) || find_parameter(statement.name) != nullptr) {
-        fail_at(text_, statement.name_span, fmt::format("an assignment to {}", quoted(statement.name)),
+        fail_at(text_, statement.name_span, fmt::format("an assignment to {}", flyball::quoted(statement.name)),
                 "a stream or a new name",
                 find_parameter(statement.name) != nullptr ? "parameters are fixed by 'where'"
                                                           : "the language uses this name itself");
@@ -213,16 +213,17 @@ void Checker::check_statement(Assignment& statement, std::vector<Statement>& int
     const ExpressionPtr value = resolve(statement.value);
     const bool stream = stream_index_.contains(statement.name);
     if (stream && type != Type::vector) {
-        fail_at(text_, statement.value->span,
-                fmt::format("{} assigned to {}", name(type), statement.name == "x" ? "x" : quoted(statement.name)),
-                "a vector",
-                statement.name == "x" ? "x is the residual stream"
-                                      : "a name that is read before it is assigned is a stream of vectors");
+        fail_at(
+            text_, statement.value->span,
+            fmt::format("{} assigned to {}", name(type), statement.name == "x" ? "x" : flyball::quoted(statement.name)),
+            "a vector",
+            statement.name == "x" ? "x is the residual stream"
+                                  : "a name that is read before it is assigned is a stream of vectors");
     }
     const auto before = known_.find(statement.name);
     if (before != known_.end() && (before->second.type == Type::vector) != (type == Type::vector)) {
         fail_at(text_, statement.value->span,
-                fmt::format("{} assigned to {}, which was {}", name(type), quoted(statement.name),
+                fmt::format("{} assigned to {}, which was {}", name(type), flyball::quoted(statement.name),
                             name(before->second.type)),
                 "the same type every time");
     }
@@ -267,7 +268,7 @@ void Checker::fail_unknown(const Expression& name) const {
     } else {
         hint = fmt::format("declare it: ... where {} = 1", name.text);
     }
-    fail_at(text_, name.span, fmt::format("the unknown name {}", quoted(name.text)),
+    fail_at(text_, name.span, fmt::format("the unknown name {}", flyball::quoted(name.text)),
             "a stream, a local, a parameter, or one of dt, t, T, L, depth, n, d, x0, b", hint);
 }
 
@@ -301,7 +302,7 @@ Type Checker::type_of_name(const Expression& name) {
 Type Checker::type_of_readout_name(const Expression& name) {
     const bool local = known_.contains(name.text) && !stream_index_.contains(name.text);
     if (local || name.text == "b") {
-        fail_at(text_, name.span, fmt::format("{} in the readout", quoted(name.text)),
+        fail_at(text_, name.span, fmt::format("{} in the readout", flyball::quoted(name.text)),
                 "a stream, which lives beyond the last block", "locals and b end with their block");
     }
     return type_of_name(name);
@@ -408,7 +409,7 @@ void Checker::check_all_used() const {
     for (const ParameterSyntax& parameter : syntax_.parameters) {
         if (!used_parameters_.contains(parameter.name)) {
             fail_at(text_, parameter.span,
-                    fmt::format("the parameter {}, which the equation does not use", quoted(parameter.name)),
+                    fmt::format("the parameter {}, which the equation does not use", flyball::quoted(parameter.name)),
                     "a parameter that appears in the equation");
         }
     }

@@ -77,7 +77,7 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
     } else if (character == "@" || character == "%") {
         hint = "the operators are + - * / ^";
     }
-    fail_at(text, span, fmt::format("the character {}", quoted(character)),
+    fail_at(text, span, fmt::format("the character {}", flyball::quoted(character)),
             "a number, a name, or one of + - * / ^ ( ) [ ] , ; : ? | ~ = < >", hint);
 }
 
@@ -106,16 +106,16 @@ Token lex_number(std::string_view text, std::size_t at) {
     Token token{Token::Kind::number, {at, end}, text.substr(at, end - at), 0};
     // Only now look at what touches the number: 1.2.3 and 2x are common slips.
     if (end < text.size() && text[end] == '.') {
-        fail_at(text, {at, end + 1}, quoted(text.substr(at, end + 1 - at)), "a number with one decimal point");
+        fail_at(text, {at, end + 1}, flyball::quoted(text.substr(at, end + 1 - at)), "a number with one decimal point");
     }
     if (end < text.size() && is_letter(text[end])) {
         fail_at(text, {end, end + 1},
-                fmt::format("{} right after the number {}", quoted(text.substr(end, 1)), token.text),
+                fmt::format("{} right after the number {}", flyball::quoted(text.substr(end, 1)), token.text),
                 "an operator between a number and a name", "products are written with *, as in 2*x");
     }
     const auto value = parse_double(token.text);
     if (!value) {
-        fail_at(text, token.span, quoted(token.text), "a number between 1e-308 and 1e308");
+        fail_at(text, token.span, flyball::quoted(token.text), "a number between 1e-308 and 1e308");
     }
     token.number = *value;
     return token;

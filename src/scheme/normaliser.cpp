@@ -64,7 +64,7 @@ const Normaliser& find_normaliser(std::string_view name) {
         names.emplace_back(row.name);
     }
     const std::string near = nearest(name, names);
-    throw Error(ErrorKind::usage, "scheme.find_normaliser", fmt::format("the unknown norm {}", quoted(name)),
+    throw Error(ErrorKind::usage, "scheme.find_normaliser", fmt::format("the unknown norm {}", flyball::quoted(name)),
                 fmt::format("one of {}", fmt::join(names, ", ")),
                 near.empty() ? "" : fmt::format("did you mean {}?", near));
 }

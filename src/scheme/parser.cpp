@@ -7,7 +7,7 @@
 namespace flyball::scheme {
 
 void Parser::fail(const Token& token, std::string_view expected, std::string_view hint) const {
-    const std::string shown = token.kind == Token::Kind::end ? "the end of the equation" : quoted(token.text);
+    const std::string shown = token.kind == Token::Kind::end ? "the end of the equation" : flyball::quoted(token.text);
     fail_at(text_, token.span, shown, expected, hint);
 }
 
@@ -144,7 +144,7 @@ ParameterSyntax Parser::parameter() {
         result.per_channel = true;
     }
     if (!accept("=")) {
-        fail(peek(), fmt::format("'=' and the value of {}", quoted(result.name)));
+        fail(peek(), fmt::format("'=' and the value of {}", flyball::quoted(result.name)));
     }
     result.value = expression();
     return result;
@@ -157,7 +157,7 @@ std::vector<ParameterSyntax> Parser::settings() {
         setting.span = peek().span;
         setting.name = parameter_name(setting.span);
         if (!accept("=")) {
-            fail(peek(), fmt::format("'=' and a value for {}", quoted(setting.name)),
+            fail(peek(), fmt::format("'=' and a value for {}", flyball::quoted(setting.name)),
                  "settings look like tau=0.5,alpha=1");
         }
         setting.value = expression();

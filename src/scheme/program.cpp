@@ -23,13 +23,14 @@ Program Program::with_settings(std::string_view settings) const {
                                         [&](const ParameterSyntax& p) { return p.name == setting.name; });
         if (found == changed.parameters.end()) {
             const std::string near = nearest(setting.name, names);
-            fail_at(settings, setting.span, fmt::format("the unknown parameter {}", quoted(setting.name)),
+            fail_at(settings, setting.span, fmt::format("the unknown parameter {}", flyball::quoted(setting.name)),
                     names.empty() ? "no settings: this scheme has no parameters"
                                   : fmt::format("one of {}", fmt::join(names, ", ")),
                     near.empty() ? "" : fmt::format("did you mean {}?", near));
         }
         if (std::find(seen.begin(), seen.end(), setting.name) != seen.end()) {
-            fail_at(settings, setting.span, fmt::format("{} twice", quoted(setting.name)), "every setting once");
+            fail_at(settings, setting.span, fmt::format("{} twice", flyball::quoted(setting.name)),
+                    "every setting once");
         }
         seen.push_back(setting.name);
         // Checked here for the sake of the caret; parsing the whole text below would point into text nobody wrote.

@@ -242,7 +242,7 @@ Scheme find_scheme(std::string_view name_and_settings) {
     const std::string_view name = name_and_settings.substr(0, colon);
     const CatalogueEntry* entry = find_entry(name);
     if (entry == nullptr) {
-        throw Error(ErrorKind::usage, "scheme.find_scheme", fmt::format("the unknown scheme {}", quoted(name)),
+        throw Error(ErrorKind::usage, "scheme.find_scheme", fmt::format("the unknown scheme {}", flyball::quoted(name)),
                     "a name that `flyball schemes` lists", scheme_hint(name));
     }
     Program program = Program::parse(entry->equation);

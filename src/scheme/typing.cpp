@@ -43,7 +43,7 @@ class Typing {
     void check_finite(const Expression& node) const;
 
     std::string shown(const Expression& e) const {
-        return quoted(text_.substr(e.span.begin, e.span.end - e.span.begin), 40);
+        return flyball::quoted(text_.substr(e.span.begin, e.span.end - e.span.begin), 40);
     }
 
     // A comparison may only stand before '?'.
@@ -189,7 +189,7 @@ Type Typing::call_type(Expression& node) const {
         if (find_quantity(node.text) != nullptr || node.text == "x") {
             hint = fmt::format("products are written with *, as in {}*(...)", node.text);
         }
-        fail_at(text_, where, fmt::format("the unknown function {}", quoted(node.text)),
+        fail_at(text_, where, fmt::format("the unknown function {}", flyball::quoted(node.text)),
                 "one of f, attn, ffn, norm, unit, rms, ln, tanh, erf, detach, sqrt, log, exp, min, max", hint);
     }
     node.function = function->function;
@@ -250,7 +250,7 @@ ExpressionPtr assign_types(std::string_view text, const Expression& expression, 
 ExpressionPtr assign_parameter_types(std::string_view text, const Expression& value) {
     const auto types = [text](const Expression& name) {
         if (find_quantity(name.text) == nullptr || name.text == "dt") {
-            fail_at(text, name.span, fmt::format("{} in the value of a parameter", quoted(name.text)),
+            fail_at(text, name.span, fmt::format("{} in the value of a parameter", flyball::quoted(name.text)),
                     "an expression in t, T, L, n, d, depth",
                     name.text == "dt" ? "multiply with dt in the equation itself" : "");
         }

@@ -119,7 +119,7 @@ class Overriding {
         names.insert(names.end(), {"gains", "gain.K"});
         const std::string near = nearest(got, names);
         fail_init(settings_.init, fmt::format("keys among {}", fmt::join(names, ", ")),
-             near.empty() ? "" : fmt::format("did you mean {}?", near));
+                  near.empty() ? "" : fmt::format("did you mean {}?", near));
     }
 
     scheme::Environment environment(std::size_t l) const {
@@ -184,7 +184,8 @@ class Overriding {
         }
         if (matrix == Matrix::head) {
             if (layout.head == layout.tokens) {
-                fail_init(settings_.init, fmt::format("no key head: it is the embedding without {}", setting("untied")));
+                fail_init(settings_.init,
+                          fmt::format("no key head: it is the embedding without {}", setting("untied")));
             }
             scale_table(layout.head, matrix, expression);
             return;
