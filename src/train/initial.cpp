@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/suggest.hpp"
+#include "measure/moments.hpp"
 #include "model/convert.hpp"
 #include "model/initialise.hpp"
 #include "model/locate.hpp"
@@ -364,6 +365,32 @@ void check_start(const Settings& settings, const scheme::Scheme& scheme, std::si
     initial_model(small, scheme, std::min<std::size_t>(vocab, 2));
 }
 
+namespace {
+
+// A normed stream has length sqrt(d), and its product with a row of the head is a logit: of deviation s sqrt(d) where the
+// numbers of the head have deviation s. Beyond a few units the first loss is not that of guessing, ln V, but several times it.
+// An embedding of size 1 is right for the stream and wrong for a head that is the same table.
+void note_loud_head(const Settings& settings, Initial& initial) {
+    constexpr double loud = 3;
+    const model::Layout& layout = initial.model.layout();
+    if (settings.init.empty() || layout.head != layout.tokens) {
+        return;
+    }
+    const std::size_t dim = initial.model.architecture().dim;
+    const std::size_t vocab = initial.model.architecture().vocab;
+    const double logits = measure::mean_length(initial.model.parameters()->at(layout.head), vocab, dim);
+    if (logits > loud) {
+        initial.notes.push_back(
+            fmt::format("the head is the embedding, whose numbers have deviation {}, so that logits begin with "
+                        "deviation {} and the first "
+                        "loss is far above {}, that of guessing; {} gives the head a table of its own.",
+                        format_short(logits / std::sqrt(static_cast<double>(dim)), 2), format_short(logits, 2),
+                        format_short(std::log(static_cast<double>(vocab)), 3), setting("untied")));
+    }
+}
+
+}  // namespace
+
 Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab) {
     const scheme::Recipe& recipe = scheme::recipe_of(scheme);
     if (!settings.from.empty()) {
@@ -374,6 +401,7 @@ Initial initial_model(const Settings& settings, const scheme::Scheme& scheme, st
     if (!settings.init.empty()) {
         model::scale_to_unit(result.model.layout(), recipe.training.unit_vectors, *result.model.parameters());
     }
+    note_loud_head(settings, result);
     return result;
 }
 

@@ -125,6 +125,19 @@ TEST(Init, ThatMeansNothingIsRefused) {
     EXPECT_NO_THROW(started("head=1", "pre-ln", s));
 }
 
+// d = 64: logits of deviation 8 s for numbers of deviation s; ln 100 = 4.61.
+TEST(Init, SaysWhereTheEmbeddingIsTooLargeForAHead) {
+    EXPECT_TRUE(started("").notes.empty());
+    EXPECT_TRUE(started("embedding=0.3").notes.empty());
+    const std::vector<std::string> notes = started("embedding=1").notes;
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_NE(notes[0].find("deviation 8 "), std::string::npos) << notes[0];
+    EXPECT_NE(notes[0].find("above 4.61,"), std::string::npos) << notes[0];
+    Settings untied = wide();
+    untied.untied = true;
+    EXPECT_TRUE(started("embedding=1", "pre-ln", untied).notes.empty());
+}
+
 // Pre-LN: two tables, twelve parameters in each of two blocks, a norm at the end. Peri-LN: two norms more in each
 // block.
 TEST(From, SaysHowManyParametersWereTakenStartAnewAndHaveNoPlace) {

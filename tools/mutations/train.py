@@ -2,6 +2,8 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("a-loud-head-is-silent", "src/train/initial.cpp", "    if (logits > loud) {", "    if (logits > loud * loud) {"),
+    ("a-head-of-its-own-is-loud-too", "src/train/initial.cpp", "if (settings.init.empty() || layout.head != layout.tokens) {", "if (settings.init.empty()) {"),
     ("data-variance-is-not-measured", "src/train/observer.cpp",
      "    record.data_variance = moments.data_variance;\n", ""),
     ("growth-is-not-measured", "src/train/run.cpp",
