@@ -241,8 +241,10 @@ TEST(Summary, AMassiveActivationAmongZerosIsNotInfinitelyLarge) {
 TEST(Summary, SaysWhereLeavingABlockOutLowersTheLoss) {
     Report report = made_report(3);
     report.layers[1].drop = -0.25;
-    EXPECT_EQ(sentence_with(report, "Leaving out"),
-              "Leaving out block 1 even lowers the loss (by 0.25 nats); block 2 costs most (1.07).");
+    EXPECT_EQ(
+        sentence_with(report, "Leaving out"),
+        "No block turns the stream much less than the others do. Leaving out block 1 even lowers the loss (by 0.25 "
+        "nats); block 2 costs most (1.07).");
 }
 
 TEST(Summary, DoesNotJudgeTurnsThatWereNotMeasured) {
