@@ -29,7 +29,7 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
                          const Get& get) {
     report::LineFigure figure;
     figure.title = std::move(title);
-    figure.x.label = settings.layers ? "time (layers * dt)" : "time";
+    figure.x.label = settings.layers ? "depth (layers * dt)" : "depth (time)";
     figure.x.scale = settings.log_time ? report::Scale::log : report::Scale::linear;
     figure.y.label = std::move(label);
     figure.caption = report::with_greek(describe(settings));
@@ -96,6 +96,7 @@ SphereFigure::Run sphere_run(const dynamics::Settings& settings, const SchemeRun
 report::LineFigure cosine_figure(const dynamics::Settings& settings, const Runs& runs) {
     report::LineFigure figure =
         lines(settings, runs, "Mean cosine between tokens", "mean cosine", [](const Sample& s) { return s.cosine; });
+    figure.caption += "\n1: all tokens have become alike. 0: they are unrelated";
     if (settings.systems > 1) {
         add_bands(figure, runs, &Sample::cosine_lo, &Sample::cosine_hi, "5 % to 95 % of systems");
     }
@@ -103,16 +104,16 @@ report::LineFigure cosine_figure(const dynamics::Settings& settings, const Runs&
 }
 
 report::LineFigure radius_figure(const dynamics::Settings& settings, const Runs& runs) {
-    report::LineFigure figure =
-        lines(settings, runs, "Length of the residual stream", "mean |x|", [](const Sample& s) { return s.radius; });
+    report::LineFigure figure = lines(settings, runs, "Length of the residual stream", "mean length |x|",
+                                      [](const Sample& s) { return s.radius; });
     figure.y.scale = report::Scale::log;
     add_bands(figure, runs, &Sample::radius_min, &Sample::radius_max, "the shortest to the longest token");
     return figure;
 }
 
 report::LineFigure speed_figure(const dynamics::Settings& settings, const Runs& runs) {
-    report::LineFigure figure =
-        lines(settings, runs, "Angular speed of the tokens", "mean |θ'|", [](const Sample& s) { return s.speed; });
+    report::LineFigure figure = lines(settings, runs, "Angular speed of the tokens", "mean turn per unit of depth |θ'|",
+                                      [](const Sample& s) { return s.speed; });
     figure.y.scale = report::Scale::log;
     if (settings.layers) {
         for (report::Series& series : figure.series) {
@@ -127,7 +128,8 @@ SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs,
     SphereFigure figure;
     figure.circle = settings.dim == 2;
     figure.title = figure.circle ? "Tokens on the circle" : "Tokens on the sphere";
-    figure.caption = report::with_greek(describe(settings));
+    figure.caption = report::with_greek(describe(settings)) +
+                     "\nA dot is the direction of one token. Dots that gather are tokens that have become alike.";
     const std::vector<std::string> names = labels(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         figure.runs.push_back(sphere_run(settings, runs[i], names[i], frames[i]));

@@ -9,6 +9,7 @@
 #include "core/file.hpp"
 #include "report/checks.hpp"
 #include "report/colour.hpp"
+#include "report/figure_about.hpp"
 #include "report/print.hpp"
 #include "report/ruler.hpp"
 #include "report/sphere_view.hpp"
@@ -179,7 +180,7 @@ std::vector<std::string> write_film(const std::filesystem::path& folder, std::st
     for (std::size_t i = 0; pictures && i < frames_in(figure); ++i) {
         write(fmt::format("{}-{:04}.png", name, i + 1), printed(film_frame(figure, i, sheet), Format::png, sheet));
     }
-    write(fmt::format("{}.svg", name), film_svg(figure, sheet));
+    write(fmt::format("{}.svg", name), with_about(film_svg(figure, sheet), about(figure)));
     return written;
 }
 

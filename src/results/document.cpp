@@ -93,13 +93,14 @@ std::string name_of(const std::filesystem::path& folder) {
 Json folder_json(const std::filesystem::path& folder, const Detail& detail) {
     const std::vector<ConfigEntry> entries = configuration_of(folder);
     const std::string command = command_in(folder, entries);
-    Reader reader(folder, detail);
+    Reader reader(folder, detail, entries);
     Json json = Json::object();
     json["name"] = name_of(folder);
     json["command"] = command;
     json["settings"] = settings_json(entries);
     json["provenance"] = provenance_json(reader);
     readers().at(command)(reader);
+    json["short"] = reader.said();
     json["unreadable"] = reader.unreadable();
     json["parts"] = reader.parts();
     return json;

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
+#include "results/in_short.hpp"
 #include "results/parts.hpp"
 
 namespace flyball::results {
@@ -33,6 +34,10 @@ struct Simulated {
     Json at_start(std::string_view quantity) const {
         const std::vector<double> list = values(quantity);
         return list.empty() ? Json() : Json(list.front());
+    }
+    double last(std::string_view quantity) const {
+        const std::vector<double> list = values(quantity);
+        return list.empty() ? std::numeric_limits<double>::quiet_NaN() : list.back();
     }
     Json at_end(std::string_view quantity) const {
         const std::vector<double> list = values(quantity);
@@ -103,12 +108,12 @@ std::size_t metadata_count(const SafeTensors& file, const char* key) {
     return *value;
 }
 
-// The cosine at a time of the samples.
-double cosine_at(const Simulated& run, double t) {
-    const std::vector<double> cosine = run.values("cosine.mean");
+// A quantity at a time of the samples.
+double value_at(const Simulated& run, std::string_view quantity, double t) {
+    const std::vector<double> list = run.values(quantity);
     const auto found = std::lower_bound(run.series.x.begin(), run.series.x.end(), t);
     const auto i = static_cast<std::size_t>(found - run.series.x.begin());
-    return i < cosine.size() && run.series.x[i] == t ? cosine[i] : std::numeric_limits<double>::quiet_NaN();
+    return i < list.size() && run.series.x[i] == t ? list[i] : std::numeric_limits<double>::quiet_NaN();
 }
 
 Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& run, const Detail& detail,
@@ -132,9 +137,11 @@ Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& ru
     json["outcome"] = run.outcome;
     json["times"] = Json::array();
     json["cosine"] = Json::array();
+    json["groups"] = Json::array();
     for (const std::size_t k : evenly(times.size(), detail.frames)) {
         json["times"].push_back(times[k]);
-        json["cosine"].push_back(cosine_at(run, times[k]));
+        json["cosine"].push_back(value_at(run, "cosine.mean", times[k]));
+        json["groups"].push_back(value_at(run, "clusters", times[k]));
         for (const std::size_t token : tokens) {
             for (std::size_t i = 0; i < 3; ++i) {
                 put_coordinate(bytes, points[(k * shape[1] + token) * 3 + i]);
@@ -181,6 +188,12 @@ void read_simulation(Reader& reader) {
     if (runs.empty()) {
         return;
     }
+    std::vector<SimulatedEnd> ends;
+    for (const Simulated& run : runs) {
+        ends.push_back({run.name, run.outcome, run.last("cosine.mean"), run.collapse_time, run.last("clusters"),
+                        run.series.x.empty() ? std::numeric_limits<double>::quiet_NaN() : run.series.x.back()});
+    }
+    say_simulation(reader, ends);
     if (reader.has("frames.safetensors")) {
         reader.attempt("frames.safetensors", [&] { reader.add(spheres(reader, runs)); });
     }
@@ -191,7 +204,7 @@ void read_simulation(Reader& reader) {
     }
     reader.add(curves({"Over time",
                        "Time is depth: a layer that moves tokens by dt times its velocity takes the time dt.",
-                       "time",
+                       "depth (time)",
                        false,
                        {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
                        {{"cosine.mean", {"cosine.lo", "cosine.hi"}}}},

@@ -151,7 +151,7 @@ def try_motion(page):
     picture = lambda: page.run("return document.querySelector('canvas.sphere').toDataURL()")
     scrub = lambda share: page.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))", slider, 1000 * share)
     scrub(0)
-    expect(clock.text == "t = 0" and play.text.endswith("Play"), f"the slider stops the animation and sets the time: {clock.text} {play.text}")
+    expect(clock.text == "depth 0" and play.text.endswith("Play"), f"the slider stops the animation and sets the time: {clock.text} {play.text}")
     start = picture()
     page.click(play)
     page.wait(lambda: int(slider.get_property("value")) > 20, "play moves the time")
@@ -161,7 +161,7 @@ def try_motion(page):
     time.sleep(0.3)
     expect(slider.get_property("value") == stopped, "pause stops it")
     scrub(1)
-    expect(clock.text == "t = 12", f"the end is the last time: {clock.text}")
+    expect(clock.text == "depth 12", f"the end is the last time: {clock.text}")
     shown = page.all(".cell output", folder)
     last = [run["cosine"][-1] for run in data["parts"][0]["runs"]]
     expect(all(abs(float(box.text) - value) < 1e-3 for box, value in zip(shown, last)), f"mean cosines are those of the run: {[b.text for b in shown]}, {last}")
@@ -184,7 +184,7 @@ def try_motion(page):
     plot = page.all(".plot", charts[0])[0]
     plot.send_keys(Keys.ARROW_RIGHT)
     said = page.all(".readout", charts[0])[0].text
-    expect(said.startswith("time 0:") and "post-ln" in said, f"arrow keys read values: {said!r}")
+    expect(said.startswith("depth (time) 0:") and "post-ln" in said, f"arrow keys read values: {said!r}")
     series = data["parts"][2]["series"][0]
     for _ in range(12):
         plot.send_keys(Keys.ARROW_RIGHT)

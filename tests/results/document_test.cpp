@@ -12,7 +12,7 @@ namespace {
 constexpr const char* two_runs = R"json({"runs": [
   {"scheme": "post-ln", "equation": "norm(x + dt*f(x))", "outcome": "done", "t": [0, 1, 2],
    "cosine": {"mean": [0.1, 0.5, 0.9995], "lo": [0, 0.4, 0.9], "hi": [0.2, 0.6, 1]},
-   "speed": [1, null, 0.25], "radius": {"mean": [1, 1, 1]}, "collapse_time": 2, "fused": [], "stats": {"steps": 3}},
+   "speed": [1, null, 0.25], "radius": {"mean": [1, 1, 1]}, "clusters": [4, 2, 1], "collapse_time": 2, "fused": [], "stats": {"steps": 3}},
   {"scheme": "</script>", "equation": "x + <b>", "outcome": "diverged", "t": [0, 1],
    "cosine": {"mean": [0.1, 0.3]}, "speed": [1, 2], "collapse_time": null}]})json";
 
@@ -64,6 +64,7 @@ TEST(SimulationPage, ShowsTheFramesOfEachRun) {
     EXPECT_EQ(spheres["runs"][0]["points"], "/38AAAAAAAAAwAAAAAAAAP9/AAAAAAAA");
     EXPECT_EQ(spheres["runs"][0]["times"], typed("[0.0, 2.0]"));
     EXPECT_EQ(spheres["runs"][0]["cosine"], typed("[0.1, 0.9995]")) << "of the samples at these times";
+    EXPECT_EQ(spheres["runs"][0]["groups"], typed("[4.0, 1.0]"));
     EXPECT_EQ(spheres["runs"][1]["outcome"], "diverged");
 }
 
@@ -155,28 +156,34 @@ TEST(InspectionPage, HasBlocksAndHeads) {
     EXPECT_EQ(heads["heads"][1]["numbers"]["entropy"], 0.75);
 }
 
-TEST(LimitsPage, HasLinesForEachNAndAMapOfHeads) {
+TEST(LimitsPage, HasItsFiguresInOrderAndAMapOfHeads) {
     const ResultFolder folder("limits");
-    folder.put("limits.json", R"({"model": {"name": "m"}, "attention": "softmax", "summary": ["s"], "guidance": [],
-      "distance_by_length": [{"length": 8, "n": 1, "true": 3, "share": 0.5}, {"length": 8, "n": 5, "true": 4, "share": 0.9},
-                             {"length": 16, "n": 1, "true": 5, "share": 0.25}, {"length": 16, "n": 5, "true": 6, "share": 0.75}],
-      "distance_by_n": [{"length": 16, "n": 1, "true": 5}, {"length": 16, "n": 2, "true": 6}],
-      "separation": [{"n": 1, "ratio": 1, "upper": 2}], "alternatives": [{"attention": "sigmoid", "separation": [{"n": 1, "ratio": 0.5}]}],
-      "sensitivity": [{"temperature": 1, "eps": 0.1, "max": 0.2, "bound": 0.5, "bound_paper": null}],
-      "heads": [{"layer": 0, "head": 1, "active_share": 0.125, "diagnosis": "selective", "separation": []}]})");
+    folder.put("limits.json",
+               R"json({"model": {"name": "/a/folder/m/", "layers": 1, "heads": 2, "dim": 8, "equation": "norm(x)"},
+      "tokens": 12, "attention": "softmax", "summary": ["s"], "guidance": [],
+      "alternatives": [{"attention": "ssmax:1"}, {"attention": "../x"}],
+      "heads": [{"layer": 0, "head": 1, "active_share": 0.125, "diagnosis": "so", "selective": true, "separation": []},
+                {"layer": 0, "head": 0, "active_share": 0.5, "selective": false}]})json");
+    report::LineFigure lines;
+    lines.series = {{"one", {1, 2}, {3, 4}, {}, {}, {}}};
+    for (const char* name : {"distance-n-softmax", "distance-length-softmax", "critical-n-ssmax-1", "share-length"}) {
+        lines.title = name;
+        report::write_figure(folder.path(), name, lines);
+    }
     const Json read = folder.read();
     EXPECT_EQ(read["unreadable"], Json::array());
-    const Json lengths = part_of(read, "curves");
-    ASSERT_EQ(lengths["series"].size(), 2U);
-    EXPECT_EQ(lengths["series"][0]["name"], "N = 1");
-    EXPECT_EQ(lengths["series"][0]["x"], typed("[8.0, 16.0]"));
-    EXPECT_EQ(lengths["series"][0]["y"]["true"], typed("[3.0, 5.0]"));
-    EXPECT_EQ(lengths["series"][1]["y"]["share"], typed("[0.9, 0.75]"));
+    const Json figures = part_of(read, "figures")["figures"];
+    ASSERT_EQ(figures.size(), 4U);
+    EXPECT_EQ(figures[0]["title"], "share-length");
+    EXPECT_EQ(figures[1]["title"], "distance-length-softmax");
+    EXPECT_EQ(figures[2]["title"], "distance-n-softmax");
+    EXPECT_EQ(figures[3]["title"], "critical-n-ssmax-1");
+    EXPECT_EQ(figures[3]["series"][0]["y"], typed("[3.0, 4.0]"));
     const Json head = part_of(read, "heads")["heads"][0];
     EXPECT_EQ(head["head"], 1);
     EXPECT_EQ(head["numbers"]["active_share"], 0.125);
-    EXPECT_EQ(head["words"]["diagnosis"], "selective");
-    EXPECT_EQ(dump_json(part_of(read, "table")["rows"]), "[[1.0,0.1,0.2,0.5,null]]");
+    EXPECT_EQ(head["words"]["diagnosis"], "so");
+    EXPECT_EQ(part_of(read, "heads")["title"], "Attention heads of m") << "the last part of its path";
 }
 
 TEST(CheckPage, HasTheVerdictAndItsFindings) {

@@ -164,6 +164,7 @@ export class Chart {
     private draw_cursor(x: Scale, y: Scale, bottom: number): void {
         this.readout.replaceChildren();
         if (this.at === null) {
+            this.readout.append('Point at the chart, or use the arrow keys on it, to read values.');
             return;
         }
         const place = x.at(this.at);
