@@ -2,6 +2,16 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("short-sorts-collapse-backwards", "src/results/in_short.cpp", "return a.collapse_time < b.collapse_time;", "return a.collapse_time > b.collapse_time;"),
+    ("short-takes-collapse-for-none", "src/results/in_short.cpp", "(std::isfinite(run.collapse_time) ? alike : others).push_back(run);", "(std::isfinite(run.collapse_time) ? others : alike).push_back(run);"),
+    ("short-counts-every-token-as-a-group", "src/results/in_short.cpp", "run.groups > 1.5 && run.groups <= tokens / 8", "run.groups > 1.5"),
+    ("short-hides-a-run-that-ended-early", "src/results/in_short.cpp", 'if (run.outcome != "done" && run.outcome != "until") {', 'if (run.outcome == "until") {'),
+    ("short-names-the-highest-loss-as-the-lowest", "src/results/in_short.cpp", "return a.first < b.first; });\n    std::string text", "return a.first > b.first; });\n    std::string text"),
+    ("short-takes-the-training-loss", "src/results/in_short.cpp", 'const double loss = number_or_nan(one, "validation_loss");', 'const double loss = number_or_nan(one, "loss");'),
+    ("short-counts-heads-that-do-not-select", "src/results/in_short.cpp", 'head.value("selective", false) ? 1U : 0U', 'head.value("selective", false) ? 0U : 1U'),
+    ("short-forgets-undecided", "src/results/in_short.cpp", '{"holds", "holds-corrected", "fails", "undecided", "skipped", "not-tested"}) {\n        if', '{"holds", "holds-corrected", "fails"}) {\n        if'),
+    ("models-of-one-name-are-mixed-up", "src/results/in_short.cpp", "return different.size() == names.size() ? brief : names;", "return brief;"),
+    ("page-draws-the-figures-of-softmax-for-all", "src/results/models.cpp", "endings.push_back(ending_of(other));", "endings.push_back(ending_of(document));"),
     ("page-shows-the-start-for-the-end", "src/results/simulation.cpp",
      "return list.empty() ? Json() : Json(list.back());", "return list.empty() ? Json() : Json(list.front());"),
     ("page-of-one-run-has-the-frames-of-another", "src/results/simulation.cpp",
