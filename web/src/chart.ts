@@ -250,7 +250,7 @@ export class Chart {
             }
         }
         const thinned = this.visible().some(line => line.points > line.x.length || line.x.length > 60);
-        this.numbers.append(make('div', { class: 'scroll', tabindex: 0 },
+        this.numbers.append(make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${this.data.title}: the numbers` },
             thinned ? make('p', {}, 'A selection; the tables in the folder have every number.') : null,
             make('table', {}, make('thead', {}, make('tr', {}, make('th', {}, 'line'), make('th', {}, this.data.x), make('th', {}, this.data.y))), body)));
     }

@@ -8,7 +8,7 @@ function facts(title: string, rows: [string, string][]): HTMLElement | null {
     if (rows.length === 0) return null;
     const list = make('dl', {});
     for (const [name, value] of rows) list.append(make('dt', {}, name), make('dd', {}, value));
-    return make('div', {}, make('h4', {}, title), list);
+    return make('div', {}, make('h3', {}, title), list);
 }
 
 function folder_of(folder: Folder, id: string): HTMLElement {
