@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
+#include "measure/rows.hpp"
 #include "results/in_short.hpp"
 #include "results/parts.hpp"
 
@@ -72,6 +73,39 @@ Simulated read_run(const Json& run, std::size_t& own_equations) {
         }
     }
     return result;
+}
+
+// Quantiles over systems, which samples.safetensors has each by itself: 5 % and 95 % at every sample. As bands they say
+// which differences between schemes are those of the draw.
+void add_spreads(const Reader& reader, std::vector<Simulated>& runs) {
+    const SafeTensors file = SafeTensors::open(reader.folder() / "samples.safetensors");
+    const std::vector<std::string> there = file.names();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        for (const std::string quantity : {"speed", "variance", "energy", "effective_rank", "one_minus_cosine"}) {
+            const std::string name = fmt::format("{}.{}.systems.{}", i, runs[i].name, quantity);
+            const std::size_t samples = runs[i].series.x.size();
+            if (std::find(there.begin(), there.end(), name) == there.end() || samples == 0) {
+                continue;
+            }
+            const std::vector<std::size_t> shape = file.info(name).shape;
+            if (shape.size() != 2 || shape[0] != samples || shape[1] < 2) {
+                continue;
+            }
+            const std::vector<double> all = file.read<double>(name);
+            CurveQuantity low{quantity + ".lo", {}, {}};
+            CurveQuantity high{quantity + ".hi", {}, {}};
+            for (std::size_t k = 0; k < samples; ++k) {
+                const auto row = all.begin() + static_cast<std::ptrdiff_t>(k * shape[1]);
+                std::vector<double> values(row, row + static_cast<std::ptrdiff_t>(shape[1]));
+                std::erase_if(values, [](double one) { return !std::isfinite(one); });
+                const double none = std::numeric_limits<double>::quiet_NaN();
+                low.y.push_back(values.empty() ? none : measure::quantile(values, 0.05));
+                high.y.push_back(values.empty() ? none : measure::quantile(values, 0.95));
+            }
+            runs[i].series.quantities.push_back(std::move(low));
+            runs[i].series.quantities.push_back(std::move(high));
+        }
+    }
 }
 
 Json run_table(const std::vector<Simulated>& runs, const Detail& detail) {
@@ -197,6 +231,9 @@ void read_simulation(Reader& reader) {
     if (reader.has("frames.safetensors")) {
         reader.attempt("frames.safetensors", [&] { reader.add(spheres(reader, runs)); });
     }
+    if (reader.has("samples.safetensors")) {
+        reader.attempt("samples.safetensors", [&] { add_spreads(reader, runs); });
+    }
     reader.add(run_table(runs, reader.detail()));
     std::vector<CurveSeries> series;
     for (const Simulated& run : runs) {
@@ -207,7 +244,12 @@ void read_simulation(Reader& reader) {
                        "depth (time)",
                        false,
                        {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
-                       {{"cosine.mean", {"cosine.lo", "cosine.hi"}}}},
+                       {{"cosine.mean", {"cosine.lo", "cosine.hi"}},
+                        {"speed", {"speed.lo", "speed.hi"}},
+                        {"variance", {"variance.lo", "variance.hi"}},
+                        {"energy", {"energy.lo", "energy.hi"}},
+                        {"effective_rank", {"effective_rank.lo", "effective_rank.hi"}},
+                        {"one_minus_cosine", {"one_minus_cosine.lo", "one_minus_cosine.hi"}}}},
                       std::move(series), reader.detail()));
 }
 

@@ -123,6 +123,17 @@ TEST_F(LimitsFigures, DistancesAreThoseOfTheDocument) {
     const Json& other = json_.at("alternatives")[0];
     expect_series("share-length", "softmax", {32, 64}, all(json_.at("distance_by_length"), "share"));
     expect_series("share-length", "sparsemax", {32, 64}, all(other.at("distance_by_length"), "share"));
+    for (const auto& [kind, document] :
+         std::map<std::string, const Json*>{{"softmax", &json_}, {"sparsemax", &other}}) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            Numbers shares;
+            for (const Json& head : document->at("heads")) {
+                shares.push_back(head.at("distance_by_length")[i].at("share").get<double>());
+            }
+            EXPECT_NEAR(rows("share-length", kind)[i].at(2), between(shares, 7.1), 1e-9) << kind << i;
+            EXPECT_NEAR(rows("share-length", kind)[i].at(3), between(shares, 63.9), 1e-9) << kind << i;
+        }
+    }
 }
 
 TEST_F(LimitsFigures, CriticalNAndItsCurvesAreThoseOfTheDocument) {

@@ -40,6 +40,25 @@ TEST(SimulationPage, HasEveryNumberOfTheRuns) {
     EXPECT_EQ(dump_json(table["rows"][1]), R"(["</script>","x + <b>","diverged",0.1,0.3,null,1.0,2.0,null])");
 }
 
+// Quantiles of five values, by linear interpolation: 5 % is a fifth of the way from the least to the next.
+TEST(SimulationPage, HasBandsOverTheSystems) {
+    const ResultFolder folder("simulate");
+    folder.put("result.json", two_runs);
+    const std::vector<double> speeds = {5, 1, 3, 2, 4, 50, 10, 30, 20, 40, std::nan(""), 7, std::nan(""), 7, 7};
+    const std::vector<TensorToWrite> tensors = {tensor("0.post-ln.systems.speed", {3, 5}, speeds)};
+    write_safetensors(folder.path() / "samples.safetensors", tensors, {});
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json curves = part_of(read, "curves");
+    EXPECT_EQ(curves["bands"]["speed"], typed(R"(["speed.lo", "speed.hi"])"));
+    const Json& of_first = curves["series"][0]["y"];
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_NEAR(of_first["speed.lo"][i].get<double>(), (std::vector<double>{1.2, 12, 7})[i], 1e-12);
+        EXPECT_NEAR(of_first["speed.hi"][i].get<double>(), (std::vector<double>{4.8, 48, 7})[i], 1e-12);
+    }
+    EXPECT_FALSE(curves["series"][1]["y"].contains("speed.lo"));
+}
+
 // [frames, shown, 3] as 16-bit numbers: 1 is 32767 (ff 7f), -0.5 is -16384 (00 c0), little-endian.
 TEST(SimulationPage, ShowsTheFramesOfEachRun) {
     const ResultFolder folder("simulate");

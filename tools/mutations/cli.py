@@ -2,6 +2,11 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("band-of-speed-reaches-to-the-extremes", "src/cli/simulate_figures.cpp", "measure::quantile(values, 0.05));", "measure::quantile(values, 0.0));"),
+    ("band-of-speed-over-samples", "src/cli/simulate_figures.cpp", "values.push_back(all[k * systems + m].*value);", "values.push_back(all[m * runs[i].record.samples.size() + k].*value);"),
+    ("band-of-speed-of-the-layer-before", "src/cli/simulate_figures.cpp", "moved.lo.push_back(series.lo[i]);", "moved.lo.push_back(series.lo[i == 0 ? 0 : i - 1]);"),
+    ("band-of-shares-is-the-middle-half", "src/cli/limits_figures.cpp", "series.lo.push_back(quantile_of(heads, 0.1));", "series.lo.push_back(quantile_of(heads, 0.25));"),
+    ("band-of-shares-of-the-shortest-text", "src/cli/limits_figures.cpp", "heads.push_back(head.by_length[i].share);", "heads.push_back(head.by_length[0].share);"),
     ("tolerance-of-the-solver-is-silent", "src/cli/simulate_output.cpp",
      "sample.one_minus_cosine < least)", "sample.one_minus_cosine < 0)"),
     ("a-page-that-fails-spoils-the-run", "src/cli/report_output.cpp", "} catch (const std::exception& error) {", "} catch (const std::logic_error& error) {"),

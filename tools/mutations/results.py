@@ -2,6 +2,8 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("page-band-over-samples", "src/results/simulation.cpp", "all.begin() + static_cast<std::ptrdiff_t>(k * shape[1]);", "all.begin() + static_cast<std::ptrdiff_t>(k);"),
+    ("page-band-is-wider", "src/results/simulation.cpp", "measure::quantile(values, 0.95)", "measure::quantile(values, 1.0)"),
     ("short-sorts-collapse-backwards", "src/results/in_short.cpp", "return a.collapse_time < b.collapse_time;", "return a.collapse_time > b.collapse_time;"),
     ("short-takes-collapse-for-none", "src/results/in_short.cpp", "(std::isfinite(run.collapse_time) ? alike : others).push_back(run);", "(std::isfinite(run.collapse_time) ? others : alike).push_back(run);"),
     ("short-counts-every-token-as-a-group", "src/results/in_short.cpp", "run.groups > 1.5 && run.groups <= tokens / 8", "run.groups > 1.5"),
