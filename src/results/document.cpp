@@ -23,7 +23,8 @@ using ReadParts = void (*)(Reader&);
 const std::map<std::string, ReadParts>& readers() {
     static const std::map<std::string, ReadParts> table = {{"simulate", read_simulation}, {"reproduce", read_claims},
                                                            {"train", read_training},      {"inspect", read_inspection},
-                                                           {"limits", read_limits},       {"check", read_check}};
+                                                           {"limits", read_limits},       {"check", read_check},
+                                                           {"theory", read_theory}};
     return table;
 }
 

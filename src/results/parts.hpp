@@ -57,6 +57,7 @@ void read_training(Reader& reader);
 void read_inspection(Reader& reader);
 void read_limits(Reader& reader);
 void read_check(Reader& reader);
+void read_theory(Reader& reader);
 
 // Numbers of a JSON array; null is NaN, anything else an error of the library below.
 std::vector<double> numbers(const Json& list);

@@ -72,7 +72,7 @@ def hostile_folders(place):
 
 
 def make_folders(place):
-    folders = {name: place / name for name in ("motion", "claims", "trained", "depth", "heads", "preflight")}
+    folders = {name: place / name for name in ("motion", "claims", "trained", "depth", "heads", "preflight", "law")}
     flyball("simulate", "--tokens", "24", "--dim", "3", "--time", "6", "--samples", "13", "--beta", "1", "--out", str(folders["motion"]))
     flyball("reproduce", "--quick", "--only", "dynamics-initial-pre-ln", "--only", "dynamics-table-pre-ln", "--only", "dynamics-pre-peri-curve", "--out",
             str(folders["claims"]))
@@ -83,6 +83,7 @@ def make_folders(place):
     flyball("inspect", "builtin:pre-ln", "--length", "16", "--sequences", "1", "--no-gradient", "--out", str(folders["depth"]))
     flyball("limits", "builtin:pre-ln", "--lengths", "12,24", "--top", "1,5", "--out", str(folders["heads"]))
     flyball("check", "peri-ln", "--depth", "4", "--steps", "10", "--out", str(folders["preflight"]))
+    flyball("theory", "--time", "1000", "--log-time", "--out", str(folders["law"]))
     return folders
 
 
@@ -91,6 +92,8 @@ def try_looks(page):
         for width in (1280, 390):
             page.look(scheme, width)
             reading.try_reading(page, f"{scheme}, {width}")
+            overlaps = page.run(screenshots.OVERLAPS)
+            expect(not overlaps, f"{scheme}, {width}: text that cannot be read: {overlaps[:4]}")
             wide = page.run("return document.documentElement.scrollWidth")
             expect(wide <= width, f"at {width} px nothing sticks out: {wide}")
             if PICTURES:

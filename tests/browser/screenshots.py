@@ -65,7 +65,12 @@ for (const plot of document.querySelectorAll('svg.plot')) {
             const wide = Math.min(box.right, there.right) - Math.max(box.left, there.left), high = Math.min(box.bottom, there.bottom) - Math.max(box.top, there.top);
             if (wide > 1 && high > 3) bad.push(`"${words}" lies on "${other}"`);
         }
-        const shapes = [...plot.querySelectorAll('path.line, path.dots')].map(p => p.getBoundingClientRect());
+        const clip = plot.querySelector('clipPath rect'), scale = plot.viewBox.baseVal.width ? frame.width / plot.viewBox.baseVal.width : 1;
+        const edge = name => Number(clip.getAttribute(name)) * scale;
+        const shapes = [...plot.querySelectorAll('path.line, path.dots')].map(p => { const b = p.getBoundingClientRect();
+            if (!p.closest('[clip-path]')) return b;
+            return { left: Math.max(b.left, frame.left + edge('x')), right: Math.min(b.right, frame.left + edge('x') + edge('width')),
+                top: Math.max(b.top, frame.top + edge('y')), bottom: Math.min(b.bottom, frame.top + edge('y') + edge('height')) }; });
         const inside = shapes.some(s => box.left + box.width / 2 > s.left && box.left + box.width / 2 < s.right && box.top + box.height / 2 > s.top && box.top + box.height / 2 < s.bottom);
         if (inside) bad.push(`"${words}" lies on the lines`);
     });
@@ -104,7 +109,7 @@ def pieces_of(page, name):
     for selector in PIECES[name]:
         found = page.run("return [...document.querySelectorAll(arguments[0])].map(e => { const b = e.getBoundingClientRect();"
                          "return [b.left + scrollX, b.top + scrollY, b.width, b.height]; })", selector)
-        boxes += [(f"{selector} {k + 1}", box) for k, box in enumerate(found)]
+        boxes += [(f"{selector} {k + 1}", box) for k, box in enumerate(found) if min(box[2:]) >= 1]  # what is not shown is not drawn
     taken = []
     for what, (x, y, width, height) in boxes:
         shot = page.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True,

@@ -143,7 +143,9 @@ def try_others(page):
     expect(page.all(".findings .verdict", folders[5]), "the preflight has a verdict")
     for folder in folders:
         expect(len(page.all(".short p", folder)) >= 1, f"it begins with what was run: {folder.text[:80]!r}")
-    for folder in folders[2:6]:
+    law = folders[6]
+    expect("6 equations were asked" in law.text and "slows down like t^-3" in law.text and len(page.all("path.line", law)) == 18, "theory has its laws and curves")
+    for folder in folders[2:7]:
         expect(not page.all(".unreadable", folder), f"everything can be read: {[e.text for e in page.all('.unreadable', folder)]}")
 
 

@@ -205,6 +205,44 @@ TEST(LimitsPage, HasItsFiguresInOrderAndAMapOfHeads) {
     EXPECT_EQ(part_of(read, "heads")["title"], "Attention heads of m") << "the last part of its path";
 }
 
+TEST(TheoryPage, SaysHowEachSchemeBeginsAndEnds) {
+    const ResultFolder folder("theory");
+    folder.put("config.toml", "[theory]\ntokens = 8\nbeta = [1, 5]\n");
+    const auto run = [](const std::string& scheme, const std::string& beta, const std::string& terminal,
+                        const std::string& t) {
+        return R"({"scheme": ")" + scheme + R"(", "equation": "e )" + scheme + R"(", "beta": )" + beta +
+               R"(, "initial_velocity": 0.125, "terminal": )" + terminal +
+               R"(, "time_to_cosine": [{"cosine": 0.5, "t": )" + t + R"(}]})";
+    };
+    folder.put("theory.json", R"({"summary": "In short.", "runs": [)" +
+                                  run("a", "1", R"({"law": "power", "exponent": -2.9999999999})", "4") + "," +
+                                  run("a", "5", R"({"law": "exponential", "rate": 2})", "null") + "," +
+                                  run("b", "1", R"({"law": "stretched", "rate": 4, "p": 0.5})", "6") + "," +
+                                  run("b", "5", R"({"law": "frozen", "limit": 0.75})", "7") + "]}");
+    report::LineFigure lines;
+    lines.series = {{"one", {1, 2}, {3, 4}, {}, {}, {}}};
+    for (const char* name : {"cosine", "radius", "velocity"}) {
+        lines.title = name;
+        report::write_figure(folder.path(), name, lines);
+    }
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    EXPECT_EQ(
+        read["short"][0],
+        "2 equations were asked what becomes of 8 tokens that start at right angles to each other (inverse temperature "
+        "β = 1, 5, "
+        "one run each): all pairs then keep one common cosine, 0 at the start and 1 when the tokens have become one.");
+    EXPECT_EQ(read["short"][1], "In short.");
+    const Json rows = part_of(read, "table")["rows"];
+    EXPECT_EQ(dump_json(rows[0]), R"(["a, β = 1","e a",0.125,"slows down like t^-3",4.0])");
+    EXPECT_EQ(dump_json(rows[1]), R"x(["a, β = 5","e a",0.125,"slows down like exp(-2 t)",null])x");
+    EXPECT_EQ(rows[2][3], "slows down like exp(-4 t^0.5)");
+    EXPECT_EQ(rows[3][3], "stops below 1, at a cosine of 0.75");
+    const Json figures = part_of(read, "figures")["figures"];
+    ASSERT_EQ(figures.size(), 3U);
+    EXPECT_EQ(figures[1]["title"], "velocity");
+}
+
 TEST(CheckPage, HasTheVerdictAndItsFindings) {
     const ResultFolder folder("check");
     folder.put("check.json",

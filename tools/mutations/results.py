@@ -2,6 +2,9 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("page-of-theory-takes-rate-for-exponent", "src/results/theory.cpp", 'brief(terminal, "exponent")', 'brief(terminal, "rate")'),
+    ("page-of-theory-counts-runs-for-equations", "src/results/theory.cpp", "const std::size_t equations = different.size();", "const std::size_t equations = runs.size();"),
+    ("page-of-theory-mixes-betas", "src/results/theory.cpp", "return several && run.contains(\"beta\") ?", "return false && several && run.contains(\"beta\") ?"),
     ("page-band-over-samples", "src/results/simulation.cpp", "all.begin() + static_cast<std::ptrdiff_t>(k * shape[1]);", "all.begin() + static_cast<std::ptrdiff_t>(k);"),
     ("page-band-is-wider", "src/results/simulation.cpp", "measure::quantile(values, 0.95)", "measure::quantile(values, 1.0)"),
     ("short-sorts-collapse-backwards", "src/results/in_short.cpp", "return a.collapse_time < b.collapse_time;", "return a.collapse_time > b.collapse_time;"),

@@ -18,6 +18,7 @@ KNOWN = [
     ("log-switch-inverted", "web/src/chart.ts", "tick('log y', data.log_y, on => { this.data.log_y = on; this.draw(); })", "tick('log y', data.log_y, on => { this.data.log_y = !on; this.draw(); })"),
     ("y-axis-upside-down", "web/src/chart.ts", "data.log_y, bottom, 24, data.bounds", "data.log_y, 24, bottom, data.bounds"),
     ("not-a-number-is-the-axis", "web/src/number.ts", "        if (!drawable(value, this.log)) {\n            return NaN;\n        }", "        if (!drawable(value, this.log)) {\n            return this.from;\n        }"),
+    ("lines-leave-the-chart", "web/src/chart.ts", "svg('g', { class: 'inside', 'clip-path': `url(#${this.clip})` });", "svg('g', { class: 'inside' });"),
     ("table-has-y-for-x", "web/src/chart.ts", "show(line.x[i], 6)", "show(line.y[i], 6)"),
     ("band-is-half-as-wide", "web/src/chart.ts", "const [px, lo, hi] = [x.at(line.x[i]), y.at(line.lo[i]), y.at(line.hi[i])];", "const [px, lo, hi] = [x.at(line.x[i]), y.at(line.y[i]), y.at(line.hi[i])];"),
     ("filter-shows-the-others", "web/src/claims.ts", "details.hidden = !on;", "details.hidden = on;"),
