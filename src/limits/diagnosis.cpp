@@ -106,7 +106,7 @@ const std::vector<HeadMeasure>& head_measures() {
          [](const HeadResult& h) { return h.peak; }},
         {"sink", "weight on one key", "mean weight of that key",
          [](const Result&) {
-             return fmt::format("Weight of the one key that gets the most ({:.1f} and more: a sink)", least_sink);
+             return fmt::format("Weight of the heaviest key (from {:.1f} on: a sink)", least_sink);
          },
          [](const HeadResult& h) { return h.sink; }},
         {"separation", "keys told apart", "share of these keys",
