@@ -4,6 +4,7 @@
 The lists are tools/mutations/MODULE.py, each with two of them: KNOWN was written by someone who knew the tests, BLIND by
 someone who had not seen them. An entry is (name, file, text that occurs exactly once in it, what takes its place), and
 where other tests than those of its module are the ones to notice, who: a module, or "faults" for the walk of tests/faults.
+Mistakes in web/src are those of the module "web", whose tests are tests/browser; they need a browser.
 
 usage: mutations.py [--own] [NAME|MODULE|FILE...]   all of them, or those named; prints survivors, exit 1 if any;
                                          --own: asks only the tests of the mistake's own module, or those it names,
@@ -44,6 +45,8 @@ ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme",
 WITHOUT_AVX2 = ["scheme", "attention", "model", "limits"]  # their tests run again with FLYBALL_ISA=plain
 TIMEOUT = 600
 FAULT_WALK = "flyball_faults"
+WEB = "web"
+BROWSER = "flyball_browser"
 # Modules whose failures to write, rename or allocate tests/faults provokes.
 FAULTS = ["core", "record", "dynamics", "train", "cli"]
 # Tests that go by the clock: on a busy machine they may fail without any mistake.
@@ -55,7 +58,8 @@ class Mutation:
         self.name, self.file, self.old, self.new, *asks = entry
         self.asks = asks[0] if asks else None
         self.blind = blind
-        self.module = pathlib.PurePath(self.file).parts[1]
+        first, second = pathlib.PurePath(self.file).parts[:2]
+        self.module = WEB if first == WEB else second
 
 
 def load():
@@ -92,7 +96,7 @@ def breaches(mutations):
         if m.asks is not None and m.asks not in [*modules(), "faults"]:
             found.append(f"{m.name}: it asks {m.asks!r}, expected a module or 'faults'")
     found += [f"{name}: listed in {UNTRIED.name}, and no mistake has this name" for name in untried() if name not in seen]
-    for module in modules():
+    for module in [*modules(), *([WEB] if (ROOT / WEB).is_dir() else [])]:
         of_module = [m for m in mutations if m.module == module]
         if len(of_module) < FEWEST:
             found.append(f"{module}: {len(of_module)} mistakes, expected at least {FEWEST}")
@@ -146,6 +150,8 @@ def programs():
 
 def runs_for(module, by_module, own, asks=None):
     """What can notice a mistake in a module, as (program, environment): whom it names, its own tests, those of its users."""
+    if module == WEB:
+        return [(BROWSER, {"FLYBALL_FAIL_FAST": "1"})]
     users = [m for m in MAY_INCLUDE if module in closure(m) and m != module]
     users.sort(key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER))
     asked = [module] if asks is None else [asks]
@@ -165,6 +171,8 @@ def runs_for(module, by_module, own, asks=None):
 
 
 def command_of(program):
+    if program == BROWSER:
+        return ["python3", TREE / "tests/browser/browser_test.py", BUILD / "src/flyball"]
     if program == FAULT_WALK:
         return ["python3", TREE / "tests/faults/faults_test.py", BUILD / "src/flyball",
                 next((BUILD / "tests").glob("*flyball_faults.so")), BUILD / "tests/flyball_faults_lines"]
@@ -173,6 +181,11 @@ def command_of(program):
 
 def what_is_red(program, done):
     """The first thing that a program which failed found, in words."""
+    if program == BROWSER:
+        found = re.search(r"^FAILS: .*$", done.stdout, re.M)
+        if found is None:  # no browser, or it did not start: no answer
+            sys.exit(f"the tests of the page do not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return f"browser: {found[0][7:150]}"
     if program == FAULT_WALK:
         found = re.search(r"^\w+ \w+:\d+: .*$|^AssertionError: .*$", done.stdout + done.stderr, re.M)
         if found is None:  # it did not get so far as to find anything: that is no answer
@@ -184,7 +197,7 @@ def what_is_red(program, done):
 
 def build(program):
     jobs = os.environ.get("FLYBALL_MUTATION_JOBS", "2")
-    targets = ["flyball", "flyball_faults", "flyball_faults_lines"] if program == FAULT_WALK else [program]
+    targets = ["flyball", "flyball_faults", "flyball_faults_lines"] if program == FAULT_WALK else ["flyball"] if program == BROWSER else [program]
     return subprocess.run(["ninja", "-C", BUILD, "-j", jobs, *targets], capture_output=True, text=True)
 
 
@@ -242,7 +255,8 @@ def run(chosen, whole, own=False):
     with open(TREE / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         synchronise()
-        configure(united=len(chosen) <= FEW)
+        # Mistakes of the page are in no file that a compiler sees.
+        configure(united=len([m for m in chosen if m.module != WEB]) <= FEW)
         by_module = programs()
         if whole:
             # A suite that is red to begin with would notice everything.
@@ -270,7 +284,7 @@ def main(arguments):
         return 1 if wrong else 0
     if arguments[:1] == ["--pick"]:
         seed = arguments[2] if len(arguments) > 2 else commit()
-        tried = [m for m in mutations if m.name not in untried()]
+        tried = [m for m in mutations if m.name not in untried() and (m.module != WEB or shutil.which("chromedriver"))]
         return run(pick(tried, int(arguments[1]), seed), whole=False)
     own = arguments[:1] == ["--own"]
     arguments = arguments[1:] if own else arguments

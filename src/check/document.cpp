@@ -155,6 +155,17 @@ std::string advice(const BlockReport& block, const PreflightReport& report) {
     return text + " " + remedy(block);
 }
 
+namespace {
+
+// How large the equation lets a stream become over depth.
+std::string bound_words(std::string_view bound) {
+    return bound == "none"      ? "none, nothing in the equation holds it back"
+           : bound == "bounded" ? "a length that does not grow with depth"
+                                : fmt::format("growth that is {} in depth", bound);
+}
+
+}  // namespace
+
 std::string difference(const BlockReport& a, const BlockReport& b) {
     const std::string first = a.block.scheme.name;
     const std::string second = b.block.scheme.name;
@@ -162,12 +173,11 @@ std::string difference(const BlockReport& a, const BlockReport& b) {
     text += fmt::format(" At the start the stream of {} {}; that of {} {}.", first, stream_words(a), second,
                         stream_words(b));
     text += fmt::format(" In {} {}; in {} {}.", first, gradient_words(a), second, gradient_words(b));
-    text +=
-        a.beginning.bound == b.beginning.bound
-            ? fmt::format(" Whatever the weights become, both streams have the same kind of bound: {}.",
-                          a.beginning.bound)
-            : fmt::format(" Whatever the weights become, the stream of {} is bounded as \"{}\", that of {} as \"{}\".",
-                          first, a.beginning.bound, second, b.beginning.bound);
+    text += a.beginning.bound == b.beginning.bound
+                ? fmt::format(" Whatever the weights become, both streams have the same bound: {}.",
+                              bound_words(a.beginning.bound))
+                : fmt::format(" Whatever the weights become, the bound of the stream of {} is: {}; that of {}: {}.",
+                              first, bound_words(a.beginning.bound), second, bound_words(b.beginning.bound));
     if (a.motion.problem.empty() && b.motion.problem.empty() && a.motion.initial_velocity > 0) {
         text += fmt::format(" As particles, {} turns tokens {} times as fast as {} at the start.", second,
                             format_short(b.motion.initial_velocity / a.motion.initial_velocity, 2), first);

@@ -193,14 +193,7 @@ Measurement late_order(const Context& context) {
     figure.y.label = "mean cosine";
     figure.caption = report::with_greek(described(s)) + ".\nLine: mean over draws; band: 5 % to 95 % of draws.";
     for (const Run& run : runs) {
-        report::Series series = series_of(run.scheme, {}, {});
-        for (const dynamics::Sample& sample : run.record.samples) {
-            series.x.push_back(sample.t);
-            series.y.push_back(sample.cosine);
-            series.lo.push_back(sample.cosine_lo);
-            series.hi.push_back(sample.cosine_hi);
-        }
-        figure.series.push_back(std::move(series));
+        figure.series.push_back(cosine_series(run.scheme, run.record.samples));
     }
     result.pictures.push_back({"dynamics-random-weights", std::move(figure)});
     return result;

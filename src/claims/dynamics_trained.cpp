@@ -133,14 +133,7 @@ report::LineFigure late_figure(const dynamics::Settings& s, const std::vector<dy
         "alone, without positions, biases, gains and FFN. Band: 5 % to 95 % of systems.",
         s.tokens, s.dim, s.beta, s.heads, s.systems, s.trained->blocks, passes);
     for (std::size_t i = 0; i < records.size(); ++i) {
-        report::Series series = series_of(paper_schemes()[i], {}, {});
-        for (const dynamics::Sample& sample : records[i].samples) {
-            series.x.push_back(sample.t);
-            series.y.push_back(sample.cosine);
-            series.lo.push_back(sample.cosine_lo);
-            series.hi.push_back(sample.cosine_hi);
-        }
-        figure.series.push_back(std::move(series));
+        figure.series.push_back(cosine_series(paper_schemes()[i], records[i].samples));
     }
     return figure;
 }

@@ -23,4 +23,15 @@ report::Series series_of(std::string_view name, std::vector<double> x, std::vect
     return series;
 }
 
+report::Series cosine_series(std::string_view scheme, const std::vector<dynamics::Sample>& samples) {
+    report::Series series = series_of(scheme, {}, {});
+    for (const dynamics::Sample& sample : samples) {
+        series.x.push_back(sample.t);
+        series.y.push_back(sample.cosine);
+        series.lo.push_back(sample.cosine_lo);
+        series.hi.push_back(sample.cosine_hi);
+    }
+    return series;
+}
+
 }  // namespace flyball::claims

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/inspect_output.hpp"
+#include "results/in_short.hpp"
 
 namespace flyball::cli {
 
@@ -28,6 +29,14 @@ struct Panel {
     const char* note;
     bool from_zero = false;
 };
+
+std::vector<std::string> short_names(const std::vector<Inspected>& models) {
+    std::vector<std::string> names;
+    for (const Inspected& one : models) {
+        names.push_back(one.name);
+    }
+    return results::short_model_names(std::move(names));
+}
 
 const std::vector<Panel>& panels() {
     using R = LayerReport;
@@ -123,13 +132,14 @@ report::LineFigure figure_of(const Panel& panel, const std::vector<Inspected>& m
     figure.y.label = panel.axis;
     double least = HUGE_VAL;
     double most = 0;
+    const std::vector<std::string> names = short_names(models);
     for (std::size_t m = 0; m < models.size(); ++m) {
         for (std::size_t k = 0; k < panel.lines.size(); ++k) {
             const Line& line = panel.lines[k];
             report::Series series;
             series.name = models.size() == 1        ? line.name
-                          : panel.lines.size() == 1 ? models[m].name
-                                                    : fmt::format("{}, {}", models[m].name, line.name);
+                          : panel.lines.size() == 1 ? names[m]
+                                                    : fmt::format("{}, {}", names[m], line.name);
             const std::size_t colour = models.size() == 1 ? k : m;
             series.style = {line_colours()[colour % line_colours().size()], models.size() == 1 ? "" : dashes[k % 3]};
             const std::vector<LayerReport>& layers = models[m].report.layers;
@@ -165,9 +175,11 @@ report::LineFigure figure_of(const Panel& panel, const std::vector<Inspected>& m
 
 std::string about(const std::vector<Inspected>& models) {
     std::string text;
+    const std::vector<std::string> names = short_names(models);
     for (const Inspected& one : models) {
-        text += fmt::format("{}{}: {}, {} x {} tokens", text.empty() ? "" : "\n", one.name, one.equation,
-                            one.report.sequences, one.report.tokens);
+        text += fmt::format("{}{}: {}, {} x {} tokens", text.empty() ? "" : "\n",
+                            names[static_cast<std::size_t>(&one - models.data())], one.equation, one.report.sequences,
+                            one.report.tokens);
         if (std::isfinite(one.report.loss)) {
             text += fmt::format(", loss {:.4f}", one.report.loss);
         }
@@ -192,7 +204,8 @@ std::vector<InspectFigure> inspect_figures(const std::vector<Inspected>& models)
 
 report::PanelFigure inspect_page(const std::vector<Inspected>& models) {
     report::PanelFigure page;
-    page.title = models.size() == 1 ? "Where depth goes in " + models.front().name : "Where depth goes, side by side";
+    page.title =
+        models.size() == 1 ? "Where depth goes in " + short_names(models).front() : "Where depth goes, side by side";
     page.caption = about(models);
     for (std::size_t i = 0; i < on_page; ++i) {
         report::LineFigure figure = figure_of(panels()[i], models);

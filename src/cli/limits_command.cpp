@@ -20,6 +20,7 @@
 #include "model/builtin.hpp"
 #include "model/locate.hpp"
 #include "model/recorder.hpp"
+#include "results/in_short.hpp"
 
 namespace flyball::cli {
 
@@ -96,8 +97,8 @@ ExitCode show_row(const LimitsFlags& flags, const Common& common, const model::M
 
 std::string about_text(const LimitsFlags& flags, const model::Model<float>& model, std::size_t tokens) {
     const model::Architecture& a = model.architecture();
-    return fmt::format("{}: {} blocks of {} heads, {} tokens, vectors: {}{}", flags.model, a.layers, a.heads, tokens,
-                       limits::name(flags.settings.vectors),
+    return fmt::format("{}: {} blocks of {} heads, {} tokens, vectors: {}{}", results::short_model_name(flags.model),
+                       a.layers, a.heads, tokens, limits::name(flags.settings.vectors),
                        flags.settings.include_masked ? ", masked keys included" : "");
 }
 

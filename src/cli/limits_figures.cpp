@@ -38,10 +38,13 @@ using Rows = std::vector<DistanceMeans> HeadResult::*;
 report::LineFigure distance_figure(const Result& result, const std::vector<DistanceMeans>& means, Rows rows,
                                    std::size_t DistanceMeans::*place, const std::string& about) {
     report::LineFigure figure;
-    figure.caption =
-        about + "\nLines are means over heads, the band holds the middle 80 % of heads." + own_bounds(means);
+    figure.caption = about +
+                     "\nMeasured: the heaviest keys. Expected: as many keys drawn at random. Lines are means over "
+                     "heads, the band holds the middle 80 % "
+                     "of heads." +
+                     own_bounds(means);
     figure.y.label = "distance (mean over heads)";
-    report::Series truth{"true", {}, {}, {}, {}, {true_colour, ""}};
+    report::Series truth{"measured", {}, {}, {}, {}, {true_colour, ""}};
     report::Series expected{"expected", {}, {}, {}, {}, {expected_colour, ""}};
     report::Series rms{"expected, RMS", {}, {}, {}, {}, {expected_colour, "5 3"}};
     report::Series bound{"bound", {}, {}, {}, {}, {bound_colour, "2 3"}};
@@ -67,14 +70,14 @@ report::LineFigure distance_figure(const Result& result, const std::vector<Dista
 report::LineFigure length_figure(const Result& result, const std::string& about) {
     report::LineFigure figure =
         distance_figure(result, result.by_length, &HeadResult::by_length, &DistanceMeans::length, about);
-    figure.title = "Distance over the length of the text, N = 5";
+    figure.title = "How far the 5 heaviest keys lie from the rest";
     figure.x.label = "length L (tokens)";
     return figure;
 }
 
 report::LineFigure n_figure(const Result& result, const std::string& about) {
     report::LineFigure figure = distance_figure(result, result.by_n, &HeadResult::by_n, &DistanceMeans::n, about);
-    figure.title = fmt::format("Distance over the number of selected keys, L = {}", limits::longest(result));
+    figure.title = fmt::format("How far the N heaviest keys lie from the rest, L = {}", limits::longest(result));
     figure.x.label = "selected keys N";
     figure.x.scale = report::Scale::log;
     return figure;
@@ -82,13 +85,20 @@ report::LineFigure n_figure(const Result& result, const std::string& about) {
 
 report::LineFigure critical_figure(const Result& result, const std::string& about) {
     report::LineFigure figure;
-    figure.title = "Critical N over the length of the text";
+    figure.title = "From how many keys on a choice looks random";
     figure.x = {"length L (tokens)", report::Scale::log, {}, {}};
-    figure.y = {"critical N", report::Scale::log, 1.0, static_cast<double>(limits::longest(result))};
-    figure.caption = about;
-    report::Series level{"by level", {}, {}, {}, {}, {true_colour, ""}};
-    report::Series fixed{fmt::format("D = {}", limits::fixed_distance), {}, {}, {}, {}, {expected_colour, ""}};
-    report::Series line{"0.06 L", {}, {}, {}, {}, {bound_colour, "4 3"}};
+    figure.y = {"keys N", report::Scale::log, 1.0, static_cast<double>(limits::longest(result))};
+    figure.caption =
+        about +
+        fmt::format(
+            "\nThe smallest number N of a head's heaviest keys whose distances from the rest cannot be told from those "
+            "of N random keys: by a test at the chosen level, and where the two distributions differ by less than "
+            "{}. 0.06 L is what the paper states.",
+            limits::fixed_distance);
+    report::Series level{"by a test", {}, {}, {}, {}, {true_colour, ""}};
+    report::Series fixed{
+        fmt::format("difference below {}", limits::fixed_distance), {}, {}, {}, {}, {expected_colour, ""}};
+    report::Series line{"0.06 L (paper)", {}, {}, {}, {}, {bound_colour, "4 3"}};
     for (const limits::KsCurve& curve : result.critical) {
         const auto length = static_cast<double>(curve.length);
         const auto add = [&](report::Series& series, const limits::CriticalN& critical) {
@@ -106,10 +116,13 @@ report::LineFigure critical_figure(const Result& result, const std::string& abou
 
 report::LineFigure ks_figure(const Result& result, const std::string& about) {
     report::LineFigure figure;
-    figure.title = "Kolmogorov-Smirnov distance between true and expected distances";
+    figure.title = "How different the heaviest N keys are from N random ones";
     figure.x = {"selected keys N", report::Scale::log, {}, {}};
-    figure.y = {"D(N)", report::Scale::linear, 0.0, 1.0};
-    figure.caption = about;
+    figure.y = {"difference D (1: wholly, 0: not at all)", report::Scale::linear, 0.0, 1.0};
+    figure.caption = about +
+                     "\nD is the Kolmogorov-Smirnov distance between the distances of heads' heaviest keys and those "
+                     "of random keys. L is the "
+                     "length of the text.";
     std::size_t longest = 1;
     for (const limits::KsCurve& curve : result.critical) {
         report::Series series{fmt::format("L = {}", curve.length), {}, {}, {}, {}, {}};
@@ -120,7 +133,7 @@ report::LineFigure ks_figure(const Result& result, const std::string& about) {
         longest = std::max(longest, curve.length);
         figure.series.push_back(std::move(series));
     }
-    figure.series.push_back({fmt::format("{}", limits::fixed_distance),
+    figure.series.push_back({fmt::format("D = {}", limits::fixed_distance),
                              {1, static_cast<double>(longest)},
                              {limits::fixed_distance, limits::fixed_distance},
                              {},
@@ -131,10 +144,13 @@ report::LineFigure ks_figure(const Result& result, const std::string& about) {
 
 report::BoxFigure separation_boxes(const Result& result, const std::string& about) {
     report::BoxFigure figure;
-    figure.title = fmt::format("Separated keys N_s/N over heads, L = {}", limits::longest(result));
-    figure.axis = {"N_s/N", report::Scale::linear, 0.0, 1.05};
+    figure.title = fmt::format("Heaviest keys that a head tells from all others, L = {}", limits::longest(result));
+    figure.axis = {"share of the N heaviest keys (N_s/N)", report::Scale::linear, 0.0, 1.05};
     figure.caption =
-        about + "\nMarks are means over heads and rows; a lower bound below 0 says nothing and is not shown.";
+        about +
+        "\nA key is told apart when it is closer to what was selected than every key that was not. Boxes are over "
+        "heads, marks are the "
+        "bounds of the paper as means over heads and tokens; a lower bound below 0 says nothing and is not shown.";
     for (std::size_t k = 0; k < result.separation.size(); ++k) {
         if (!std::isfinite(result.separation[k].ratio)) {
             continue;  // no row has so many keys
@@ -158,9 +174,11 @@ report::BoxFigure separation_boxes(const Result& result, const std::string& abou
 
 report::BoxFigure distance_boxes(const Result& result, const std::string& about) {
     report::BoxFigure figure;
-    figure.title = "Distance over heads, N = 5";
+    figure.title = "How far the 5 heaviest keys lie from the rest, over heads";
     figure.axis = {"distance", report::Scale::log, {}, {}};
-    figure.caption = about + "\nMarks are means over heads." + own_bounds(result.by_length);
+    figure.caption =
+        about + "\nL is the length of the text. Marks are means over heads; expected: if 5 keys were drawn at random." +
+        own_bounds(result.by_length);
     for (std::size_t k = 0; k < result.by_length.size(); ++k) {
         report::BoxFigure::Group group;
         group.label = fmt::format("L = {}", result.by_length[k].length);
@@ -176,10 +194,13 @@ report::BoxFigure distance_boxes(const Result& result, const std::string& about)
 
 report::LineFigure sensitivity_figure(const Result& result, const std::string& about) {
     report::LineFigure figure;
-    figure.title = "Sensitivity g(T, ε): the most sensitive head";
+    figure.title = "How fast weights move when scores do: the fastest head";
     figure.x = {"temperature T", report::Scale::log, {}, {}};
-    figure.y = {"g", report::Scale::log, 1e-4, {}};
-    figure.caption = about;
+    figure.y = {"change of weights per change of scores", report::Scale::log, 1e-4, {}};
+    figure.caption = about +
+                     "\nScores are divided by the temperature T; \u03b5 is how far they are moved. |J|: the speed for "
+                     "very small steps "
+                     "(the Jacobian's norm), and two bounds for it.";
     const limits::Normaliser normaliser = limits::Normaliser::parse(result.attention);
     const std::vector<double>& steps = limits::step_sizes();
     for (std::size_t e = 0; e < steps.size(); ++e) {
@@ -215,7 +236,7 @@ report::HeatFigure map_of(const Result& result, const limits::HeadMeasure& measu
     figure.title = measure.title(result);
     figure.x.label = "head";
     figure.y.label = "block";
-    figure.colour.label = measure.name;
+    figure.colour.label = measure.unit;
     figure.caption = about;
     std::size_t layers = 0;
     std::size_t heads = 0;
@@ -235,15 +256,19 @@ report::HeatFigure map_of(const Result& result, const limits::HeadMeasure& measu
 
 report::BoxFigure measure_boxes(const Result& result, const std::string& about) {
     report::BoxFigure figure;
-    figure.title = "Heads by what they do";
-    figure.axis = {"share", report::Scale::linear, 0.0, 1.0};
-    figure.caption = about;
+    figure.title = "What heads do: the spread over all of them";
+    figure.axis = {"share (0: none, 1: all)", report::Scale::linear, 0.0, 1.0};
+    figure.caption = about +
+                     "\nActive keys: the share of the keys that hold 90 % of the weight. Keys told apart: of the "
+                     "heaviest ones, those closer "
+                     "to what was selected than every other key. Speed: how fast weights move when scores do, of what "
+                     "softmax can reach.";
     for (const limits::HeadMeasure& measure : limits::head_measures()) {
         if (std::string_view(measure.name) == "distance") {
             continue;
         }
         report::BoxFigure::Group group;
-        group.label = measure.name;
+        group.label = measure.words;
         group.style = {true_colour, ""};
         for (const HeadResult& head : result.heads) {
             group.values.push_back(measure.value(head));

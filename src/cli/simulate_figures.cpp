@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/simulate_output.hpp"
+#include "measure/rows.hpp"
 #include "report/utf8.hpp"
 #include "scheme/own_equation.hpp"
 
@@ -29,7 +31,7 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
                          const Get& get) {
     report::LineFigure figure;
     figure.title = std::move(title);
-    figure.x.label = settings.layers ? "time (layers * dt)" : "time";
+    figure.x.label = settings.layers ? "depth (layers * dt)" : "depth (time)";
     figure.x.scale = settings.log_time ? report::Scale::log : report::Scale::linear;
     figure.y.label = std::move(label);
     figure.caption = report::with_greek(describe(settings));
@@ -52,13 +54,18 @@ report::LineFigure lines(const dynamics::Settings& settings, const Runs& runs, s
 // does.
 void at_middles_of_layers(report::Series& series, double dt) {
     report::Series moved = series;
-    moved.x.clear();
-    moved.y.clear();
+    for (std::vector<double>* const list : {&moved.x, &moved.y, &moved.lo, &moved.hi}) {
+        list->clear();
+    }
     for (std::size_t i = 0; i < series.x.size(); ++i) {
         const double x = std::max(series.x[i] - dt / 2, dt / 2);
         if (moved.x.empty() || x > moved.x.back()) {
             moved.x.push_back(x);
             moved.y.push_back(series.y[i]);
+            if (!series.lo.empty()) {
+                moved.lo.push_back(series.lo[i]);
+                moved.hi.push_back(series.hi[i]);
+            }
         }
     }
     series = std::move(moved);
@@ -74,6 +81,27 @@ void add_bands(report::LineFigure& figure, const Runs& runs, Member lo, Member h
         }
     }
     figure.caption += fmt::format("; band: {}", words);
+}
+
+// Quantiles over systems of a quantity that each of them has, where there are several.
+void add_spread(report::LineFigure& figure, const dynamics::Settings& settings, const Runs& runs, Member value) {
+    const std::size_t systems = settings.systems;
+    if (systems < 2) {
+        return;
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const std::vector<Sample>& all = runs[i].record.systems;
+        for (std::size_t k = 0; k < runs[i].record.samples.size(); ++k) {
+            std::vector<double> values;
+            for (std::size_t m = 0; m < systems && k * systems + m < all.size(); ++m) {
+                values.push_back(all[k * systems + m].*value);
+            }
+            std::erase_if(values, [](double one) { return !std::isfinite(one); });
+            figure.series[i].lo.push_back(values.empty() ? std::nan("") : measure::quantile(values, 0.05));
+            figure.series[i].hi.push_back(values.empty() ? std::nan("") : measure::quantile(values, 0.95));
+        }
+    }
+    figure.caption += "; band: 5 % to 95 % of systems";
 }
 
 SphereFigure::Run sphere_run(const dynamics::Settings& settings, const SchemeRun& run, std::string name,
@@ -96,6 +124,7 @@ SphereFigure::Run sphere_run(const dynamics::Settings& settings, const SchemeRun
 report::LineFigure cosine_figure(const dynamics::Settings& settings, const Runs& runs) {
     report::LineFigure figure =
         lines(settings, runs, "Mean cosine between tokens", "mean cosine", [](const Sample& s) { return s.cosine; });
+    figure.caption += "\n1: all tokens have become alike. 0: they are unrelated";
     if (settings.systems > 1) {
         add_bands(figure, runs, &Sample::cosine_lo, &Sample::cosine_hi, "5 % to 95 % of systems");
     }
@@ -103,17 +132,18 @@ report::LineFigure cosine_figure(const dynamics::Settings& settings, const Runs&
 }
 
 report::LineFigure radius_figure(const dynamics::Settings& settings, const Runs& runs) {
-    report::LineFigure figure =
-        lines(settings, runs, "Length of the residual stream", "mean |x|", [](const Sample& s) { return s.radius; });
+    report::LineFigure figure = lines(settings, runs, "Length of the residual stream", "mean length |x|",
+                                      [](const Sample& s) { return s.radius; });
     figure.y.scale = report::Scale::log;
     add_bands(figure, runs, &Sample::radius_min, &Sample::radius_max, "the shortest to the longest token");
     return figure;
 }
 
 report::LineFigure speed_figure(const dynamics::Settings& settings, const Runs& runs) {
-    report::LineFigure figure =
-        lines(settings, runs, "Angular speed of the tokens", "mean |θ'|", [](const Sample& s) { return s.speed; });
+    report::LineFigure figure = lines(settings, runs, "Angular speed of the tokens", "mean turn per unit of depth |θ'|",
+                                      [](const Sample& s) { return s.speed; });
     figure.y.scale = report::Scale::log;
+    add_spread(figure, settings, runs, &Sample::speed);
     if (settings.layers) {
         for (report::Series& series : figure.series) {
             at_middles_of_layers(series, settings.step());
@@ -127,7 +157,8 @@ SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs,
     SphereFigure figure;
     figure.circle = settings.dim == 2;
     figure.title = figure.circle ? "Tokens on the circle" : "Tokens on the sphere";
-    figure.caption = report::with_greek(describe(settings));
+    figure.caption = report::with_greek(describe(settings)) +
+                     "\nA dot is the direction of one token. Dots that gather are tokens that have become alike.";
     const std::vector<std::string> names = labels(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         figure.runs.push_back(sphere_run(settings, runs[i], names[i], frames[i]));

@@ -7,7 +7,12 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/report_output.hpp"
+#include "cli/terminal.hpp"
 #include "cli/theory_output.hpp"
+#include "core/file.hpp"
+#include "core/number.hpp"
+#include "scheme/own_equation.hpp"
 
 namespace flyball::cli {
 
@@ -27,8 +32,55 @@ struct TheoryFlags {
     std::size_t samples = 101;
     bool log_time = false;
     std::string plot;
-    FigureFlags figures;
+    FolderFlags folder;
 };
+
+constexpr std::size_t largest_theory = std::size_t{1} << 30U;
+
+// Numbers as they were read: "1,5" is two of them.
+std::vector<ConfigEntry> theory_configuration(const TheoryFlags& flags, const TheoryOutput& output,
+                                              const std::vector<scheme::Scheme>& schemes) {
+    std::vector<ConfigEntry> entries;
+    for (const auto& [flag, values] : scheme::scheme_flags(schemes)) {
+        entries.push_back({"theory." + flag, values, ""});
+    }
+    const auto add = [&](const char* name, std::vector<std::string> values) {
+        entries.push_back({std::string("theory.") + name, std::move(values), ""});
+    };
+    const auto all = [](const std::vector<double>& values) {
+        std::vector<std::string> texts;
+        for (const double value : values) {
+            texts.push_back(format_double(value));
+        }
+        return texts;
+    };
+    add("tokens", all({output.settings.tokens}));
+    if (flags.heads_betas.empty()) {
+        add("beta", all(output.betas));
+    } else {
+        add("heads-beta", all(output.settings.betas));
+    }
+    add("r0", all({output.settings.r0}));
+    add("time", all({output.settings.T}));
+    if (!flags.dim.empty()) {
+        add("dim", all({number_of("dim", flags.dim)}));
+    }
+    add("cosine", all(output.cosines));
+    add("samples", {std::to_string(flags.samples)});
+    add("log-time", {flags.log_time ? "true" : "false"});
+    return entries;
+}
+
+void write_theory(record::Folder& folder, const TheoryOutput& output, const report::Sheet& sheet) {
+    std::vector<std::string> files = {"config.toml", "theory.json", "report.txt"};
+    write_file_atomically(folder.path() / "theory.json", dump_json(theory_document(output), 2) + "\n");
+    write_file_atomically(folder.path() / "report.txt", theory_text(output));
+    for (const TheoryFigure& one : theory_figures(output)) {
+        const auto drawn = report::write_figure(folder.path(), one.name, one.figure, sheet);
+        files.insert(files.end(), drawn.begin(), drawn.end());
+    }
+    folder.finish(record::provenance(0), files);
+}
 
 std::vector<double> sample_times(const TheoryFlags& flags, double end) {
     if (flags.samples < 2 || flags.samples > most_samples) {
@@ -71,7 +123,8 @@ ExitCode run(const TheoryFlags& flags, bool beta_given, const Common& common) {
         throw Error(ErrorKind::usage, "cli.theory", fmt::format("--plot {}", flyball::quoted(flags.plot)),
                     "a file name that ends with .svg");
     }
-    const report::Sheet sheet = flags.figures.sheet(!flags.plot.empty(), "theory");
+    const record::FolderUse use = flags.folder.use("theory");
+    const report::Sheet sheet = flags.folder.figures.sheet(!flags.plot.empty() || flags.folder.out, "theory");
     const std::vector<scheme::Scheme> schemes = flags.schemes.chosen_or_six();
     std::vector<theory::Settings> each(std::max<std::size_t>(1, output.betas.size()), settings);
     for (std::size_t i = 0; i < output.betas.size(); ++i) {
@@ -83,6 +136,19 @@ ExitCode run(const TheoryFlags& flags, bool beta_given, const Common& common) {
         }
     }
     const std::vector<double> times = sample_times(flags, settings.T);
+    std::unique_ptr<record::Folder> folder;
+    if (flags.folder.out) {
+        const std::vector<ConfigEntry> configuration = theory_configuration(flags, output, schemes);
+        folder = std::make_unique<record::Folder>(
+            *flags.folder.out, use,
+            record::Folder::Contents{to_toml(configuration), identity_of(configuration),
+                                     flags.folder.resume_command("theory"), "cli.theory"});
+        if (folder->finished()) {
+            print_out(read_text_file(folder->path() / (common.json ? "theory.json" : "report.txt"), largest_theory));
+            write_missing_report_page(folder->path(), common);
+            return ExitCode::done;
+        }
+    }
     for (const scheme::Scheme& scheme : schemes) {
         for (const theory::Settings& one : each) {
             output.runs.push_back(theory::predict(scheme, one, times, output.cosines));
@@ -92,12 +158,20 @@ ExitCode run(const TheoryFlags& flags, bool beta_given, const Common& common) {
     if (!flags.plot.empty()) {
         written = write_theory_figures(plot, output, sheet);
     }
-    std::string text =
-        common.json ? dump_json(theory::document(output.runs, output.cosines), 2) + "\n" : theory_text(output);
+    std::string text = common.json ? dump_json(theory_document(output), 2) + "\n" : theory_text(output);
     if (!common.json && !written.empty()) {
         text += fmt::format("\nwritten: {}, and a CSV beside each\n", fmt::join(written, ", "));
     }
+    if (folder) {
+        write_theory(*folder, output, sheet);
+        if (!common.json) {
+            text += fmt::format("\nwritten to {}: theory.json, report.txt and figures\n", *flags.folder.out);
+        }
+    }
     print_out(text);
+    if (folder) {
+        write_report_page(folder->path(), common);
+    }
     return ExitCode::done;
 }
 
@@ -143,12 +217,11 @@ Command theory_command() {
             .capture_default_str()
             .whole_number(0);
         add_flag(app, "--log-time", flags->log_time, "space the points evenly in log t");
-        begin_group(app, "output");
+        flags->folder.declare(app, "theory.json and figures");
         add_option(app, "--plot", flags->plot,
                    "write gamma(t) to FILE.svg, r(t) to FILE-radius.svg, gamma'(t) to FILE-velocity.svg, a CSV beside "
                    "each")
             .type_name("FILE.svg");
-        flags->figures.declare(app);
         return [flags, beta](const Common& common) { return run(*flags, beta.given(), common); };
     };
     return command;

@@ -58,7 +58,7 @@ template <class Get>
 report::LineFigure lines(const TheoryOutput& output, std::string title, std::string label, const Get& get) {
     report::LineFigure figure;
     figure.title = std::move(title);
-    figure.x.label = "time";
+    figure.x.label = "depth t (time)";
     figure.x.scale = output.log_time ? report::Scale::log : report::Scale::linear;
     figure.y.label = std::move(label);
     figure.caption = report::with_greek(describe(output));
@@ -150,15 +150,12 @@ std::string theory_text(const TheoryOutput& output) {
            report::text_lines(theory::summary(output.runs, names, output.cosines), columns);
 }
 
-std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output,
-                                              const report::Sheet& sheet) {
-    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-    const std::string name = file.stem().string();
+std::vector<TheoryFigure> theory_figures(const TheoryOutput& output) {
     report::LineFigure radius = lines(output, "Length of the residual stream from the reduced law", "r = |x|",
                                       [](const Point& point) { return point.radius; });
     radius.y.scale = report::Scale::log;
     report::LineFigure velocity =
-        lines(output, "Clustering velocity from the reduced law", "velocity of the cosine, γ'",
+        lines(output, "How fast the cosine rises, from the reduced law", "velocity of the cosine, γ'",
               [](const Point& point) { return point.velocity; });
     velocity.y.scale = report::Scale::log;
     // An exponential law would push all the others to the top edge.
@@ -173,18 +170,29 @@ std::vector<std::string> write_theory_figures(const std::filesystem::path& file,
     if (smallest < 1e-20 * largest) {
         velocity.y.min = 1e-20 * largest;
     }
+    return {{"cosine", gamma_figure(output)}, {"radius", std::move(radius)}, {"velocity", std::move(velocity)}};
+}
+
+std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output,
+                                              const report::Sheet& sheet) {
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    const std::string name = file.stem().string();
     std::vector<std::string> written;
-    const auto draw = [&](const char* part, const report::LineFigure& figure) {
-        for (const std::string& one : report::write_figure(folder, name + part, figure, sheet)) {
+    for (const TheoryFigure& figure : theory_figures(output)) {
+        const std::string part = figure.name == "cosine" ? "" : "-" + figure.name;
+        for (const std::string& one : report::write_figure(folder, name + part, figure.figure, sheet)) {
             if (!one.ends_with(".csv")) {
                 written.push_back((file.parent_path() / one).string());
             }
         }
-    };
-    draw("", gamma_figure(output));
-    draw("-radius", radius);
-    draw("-velocity", velocity);
+    }
     return written;
+}
+
+Json theory_document(const TheoryOutput& output) {
+    Json document = theory::document(output.runs, output.cosines);
+    document["summary"] = theory::summary(output.runs, labels(output, "beta"), output.cosines);
+    return document;
 }
 
 }  // namespace flyball::cli

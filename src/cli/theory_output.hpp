@@ -23,6 +23,16 @@ std::string theory_text(const TheoryOutput& output);
 // "power  C t^-3, C = 2.366"
 std::string law_in_words(const theory::Law& law);
 
+// What --json prints and theory.json has: the predictions, and what they come to in a few sentences.
+Json theory_document(const TheoryOutput& output);
+
+// gamma ("cosine"), the length ("radius") and gamma' ("velocity") over time.
+struct TheoryFigure {
+    std::string name;
+    report::LineFigure figure;
+};
+std::vector<TheoryFigure> theory_figures(const TheoryOutput& output);
+
 // FILE.svg shows gamma, FILE-radius.svg the length, FILE-velocity.svg gamma'; a CSV beside each. Returns their paths.
 std::vector<std::string> write_theory_figures(const std::filesystem::path& file, const TheoryOutput& output,
                                               const report::Sheet& sheet);

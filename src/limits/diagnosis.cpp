@@ -47,19 +47,22 @@ std::size_t count_if(const Result& result, const Test& test) {
 // "first" because larger N may differ again.
 std::string critical_text(const CriticalN& critical, std::size_t length) {
     if (!critical.n) {
-        return fmt::format("At {} tokens the top N differ from a random choice for every N.", length);
+        return fmt::format("At {} tokens the N heaviest keys of a head differ from N random ones for every N.", length);
     }
-    return fmt::format("At {} tokens the top N first look like a random choice at N = {} ({:.3f} L).", length,
-                       *critical.n, static_cast<double>(*critical.n) / static_cast<double>(length));
+    return fmt::format(
+        "At {} tokens the N heaviest keys of a head first look like N random ones at N = {} ({} of the tokens).",
+        length, *critical.n, percent(static_cast<double>(*critical.n) / static_cast<double>(length)));
 }
 
 std::string told_text(const Result& result, const std::string& saturated) {
     const std::size_t n = diagnosis_n(result.heads);
     if (n == 0) {
-        return "How many of its top keys a head tells from the rest: -, no row sees enough.";
+        return "How many of its heaviest keys a head tells from the rest: -, no query sees enough.";
     }
-    return fmt::format("Of its {} top keys a head tells {:.0f} % from the rest; {} are saturated.", n,
-                       100 * separation_at(result.separation, n), saturated);
+    return fmt::format(
+        "Of its {} heaviest keys a head tells {:.0f} % from all others; {} of heads are saturated: they tell at most "
+        "{:.0f} %.",
+        n, 100 * separation_at(result.separation, n), saturated, 100 * most_saturated);
 }
 
 // How fast the share of weight on the heaviest keys falls as the text grows.
@@ -92,23 +95,31 @@ Diagnosis diagnose(const HeadResult& head) {
 
 const std::vector<HeadMeasure>& head_measures() {
     static const std::vector<HeadMeasure> measures = {
-        {"active", [](const Result&) { return std::string("Share of the keys that hold 90 % of the weight"); },
+        {"active", "active keys", "share of the keys",
+         [](const Result&) { return std::string("Share of the keys that hold 90 % of the weight"); },
          [](const HeadResult& h) { return h.active_share; }},
-        {"entropy", [](const Result&) { return std::string("Entropy of the weights over that of uniform ones"); },
+        {"entropy", "evenness (entropy)", "share of the largest entropy",
+         [](const Result&) { return std::string("How evenly a head spreads its weight"); },
          [](const HeadResult& h) { return h.entropy_share; }},
-        {"peak", [](const Result&) { return std::string("Largest weight, mean over rows"); },
+        {"peak", "largest weight", "weight",
+         [](const Result&) { return std::string("Largest weight that a token gives, mean over tokens"); },
          [](const HeadResult& h) { return h.peak; }},
-        {"sink", [](const Result&) { return std::string("Most weight that one key gets"); },
+        {"sink", "weight on one key", "mean weight of that key",
+         [](const Result&) {
+             return fmt::format("Weight of the heaviest key (from {:.1f} on: a sink)", least_sink);
+         },
          [](const HeadResult& h) { return h.sink; }},
-        {"separation",
+        {"separation", "keys told apart", "share of these keys",
          [](const Result& r) {
              const std::size_t n = diagnosis_n(r.heads);
-             return n == 0 ? std::string("N_s/N: no row sees enough keys") : fmt::format("N_s/N at N = {}", n);
+             return n == 0 ? std::string("Keys that a head tells from all others: no token sees enough keys")
+                           : fmt::format("Of its {} heaviest keys, those a head tells from all others", n);
          },
          [](const HeadResult& h) { return separation_at(h.separation, h.told_n); }},
-        {"sensitivity", [](const Result&) { return std::string("|J| at the head's own temperature over 1/(2T)"); },
-         speed},
-        {"distance", [](const Result&) { return std::string("Distance d at N = 5, longest text"); },
+        {"sensitivity", "speed of the weights", "share of what softmax can reach",
+         [](const Result&) { return std::string("How fast weights move when scores do"); }, speed},
+        {"distance", "distance", "distance",
+         [](const Result&) { return std::string("How far the 5 heaviest keys lie from the rest, longest text"); },
          [](const HeadResult& h) { return h.by_length.empty() ? std::nan("") : h.by_length.back().distance; }},
     };
     return measures;
@@ -143,9 +154,11 @@ std::vector<std::string> summary(const std::vector<Result>& results) {
         first.length == last.length ? std::string() : fmt::format(", {} at {}", percent(last.share), last.length)));
     lines.push_back(critical_text(critical.by_distance, critical.length));
     lines.push_back(told_text(r, share(count_if(r, [](const Diagnosis& d) { return d.saturated; }))));
-    lines.push_back(fmt::format("{} of heads are sinks; {} sit near a tie, where weights move fastest.",
-                                share(count_if(r, [](const Diagnosis& d) { return d.sink; })),
-                                share(count_if(r, [](const Diagnosis& d) { return d.sensitive; }))));
+    lines.push_back(fmt::format(
+        "{} of heads are sinks: one key gets {:.0f} % of their weight or more. {} sit near a tie of two keys, where "
+        "weights move fastest.",
+        share(count_if(r, [](const Diagnosis& d) { return d.sink; })), 100 * least_sink,
+        share(count_if(r, [](const Diagnosis& d) { return d.sensitive; }))));
     return lines;
 }
 
@@ -162,15 +175,20 @@ std::string guidance(const std::vector<Result>& results) {
     }
     const double saturated = static_cast<double>(count_if(r, [](const Diagnosis& d) { return d.saturated; })) /
                              static_cast<double>(r.heads.size());
-    text += saturated > 0.5 ? "Most heads are saturated: more heads would help more than longer texts. "
-                            : "Most heads still tell their top keys from the rest. ";
+    text += saturated > 0.5 ? "Most heads are saturated, so that more heads would help more than longer texts. "
+                            : "Most heads still tell their heaviest keys from the rest. ";
     double coldest = HUGE_VAL;
     for (const HeadResult& head : r.heads) {
         coldest = std::min(coldest, head.temperature);
     }
-    text += coldest <= 0.1
-                ? fmt::format("Its temperature {:.3g} is in the range (0.1 and below) where weights jump. ", coldest)
-                : fmt::format("Its temperature {:.3g} is above 0.1, below which weights begin to jump. ", coldest);
+    text += coldest <= 0.1 ? fmt::format(
+                                 "What its scores are divided by (the temperature), {:.3g}, is in the range (0.1 and "
+                                 "below) where weights jump. ",
+                                 coldest)
+                           : fmt::format(
+                                 "What its scores are divided by (the temperature), {:.3g}, is above 0.1, below which "
+                                 "weights begin to jump. ",
+                                 coldest);
     if (results.size() > 1) {
         const auto best = std::max_element(results.begin(), results.end(), [](const Result& a, const Result& b) {
             return !(kept(a) >= kept(b)) && std::isfinite(kept(b));

@@ -32,6 +32,8 @@ Diagnosis diagnose(const HeadResult& head);
 // A number of each head for a map of layers and heads; one list for figures, tables and documents.
 struct HeadMeasure {
     const char* name;                     // of a file or a column
+    const char* words;                    // in a figure beside the others
+    const char* unit;                     // what its numbers are, along a colour bar
     std::string (*title)(const Result&);  // for a figure
     double (*value)(const HeadResult&);
 };

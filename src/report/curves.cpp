@@ -84,14 +84,17 @@ bool has_point(const LineFigure& figure, const Series& series, std::size_t i) {
 
 std::pair<Ruler, Ruler> rulers(const LineFigure& figure) {
     Extent x;
+    bool whole = true;
     for (const Series& series : figure.series) {
         for (std::size_t i = 0; i < series.x.size(); ++i) {
             if (has_point(figure, series, i)) {
                 x.add(figure.x.scale, series.x[i]);
+                whole = whole && std::floor(series.x[i]) == series.x[i];
             }
         }
     }
-    const Ruler x_ruler = make_ruler(figure.x, x, 0);
+    Ruler x_ruler = make_ruler(figure.x, x, 0);
+    x_ruler.whole = whole && !x.empty();
     Extent y;
     for (const Series& series : figure.series) {
         for (std::size_t i = 0; i < series.x.size(); ++i) {

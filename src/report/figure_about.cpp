@@ -78,6 +78,9 @@ Json about(const HeatFigure& figure) {
     json["x"] = axis_json(figure.x);
     json["y"] = axis_json(figure.y);
     json["colour"] = axis_json(figure.colour);
+    if (figure.centre) {
+        json["centre"] = *figure.centre;
+    }
     return json;
 }
 
@@ -92,12 +95,29 @@ Json about(const BoxFigure& figure) {
     return json;
 }
 
-Json about(const SphereFigure& /*figure*/) {
-    return nullptr;
+Json about(const SphereFigure& figure) {
+    Json json = head_json(figure.circle ? "circles" : "spheres", figure.title, figure.caption);
+    json["runs"] = Json::array();
+    for (const SphereFigure::Run& run : figure.runs) {
+        Json times = Json::array();
+        for (const SphereFigure::Frame& frame : run.frames) {
+            times.push_back(frame.t);
+        }
+        json["runs"].push_back({{"name", run.name},
+                                {"colour", run.colour},
+                                {"points", run.frames.empty() ? 0 : run.frames.front().points.size()},
+                                {"times", std::move(times)}});
+    }
+    return json;
 }
 
-Json about(const PanelFigure& /*figure*/) {
-    return nullptr;
+Json about(const PanelFigure& figure) {
+    Json json = head_json("panels", figure.title, figure.caption);
+    json["panels"] = Json::array();
+    for (const LineFigure& panel : figure.panels) {
+        json["panels"].push_back(about(panel));
+    }
+    return json;
 }
 
 std::string with_about(std::string svg, const Json& about) {

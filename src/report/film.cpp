@@ -7,8 +7,10 @@
 #include <functional>
 
 #include "core/file.hpp"
+#include "core/parallel.hpp"
 #include "report/checks.hpp"
 #include "report/colour.hpp"
+#include "report/figure_about.hpp"
 #include "report/print.hpp"
 #include "report/ruler.hpp"
 #include "report/sphere_view.hpp"
@@ -170,16 +172,22 @@ std::string film_frame(const SphereFigure& figure, std::size_t frame, const Shee
 std::vector<std::string> write_film(const std::filesystem::path& folder, std::string_view name,
                                     const SphereFigure& figure, const Sheet& sheet) {
     std::vector<std::string> written;
-    const auto write = [&](const std::string& file, const std::string& bytes) {
+    const auto put = [&](const std::string& file, const std::string& bytes) {
         remove_abandoned(folder, file);
         write_file_atomically(folder / file, bytes);
-        written.push_back(file);
     };
     const bool pictures = std::find(sheet.formats.begin(), sheet.formats.end(), Format::png) != sheet.formats.end();
-    for (std::size_t i = 0; pictures && i < frames_in(figure); ++i) {
-        write(fmt::format("{}-{:04}.png", name, i + 1), printed(film_frame(figure, i, sheet), Format::png, sheet));
+    const std::size_t frames = pictures ? frames_in(figure) : 0;
+    for (std::size_t i = 0; i < frames; ++i) {
+        written.push_back(fmt::format("{}-{:04}.png", name, i + 1));
     }
-    write(fmt::format("{}.svg", name), film_svg(figure, sheet));
+    parallel_slots(frames, frames, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            put(written[i], printed(film_frame(figure, i, sheet), Format::png, sheet));
+        }
+    });
+    written.push_back(fmt::format("{}.svg", name));
+    put(written.back(), with_about(film_svg(figure, sheet), about(figure)));
     return written;
 }
 

@@ -15,6 +15,7 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "report/png.hpp"
 #include "report/svg.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -48,7 +49,10 @@ struct Library {
     decltype(&rsvg_handle_render_document) render = nullptr;
     decltype(&g_object_unref) close = nullptr;
     decltype(&cairo_image_surface_create) new_image = nullptr;
-    decltype(&cairo_surface_write_to_png_stream) write_png = nullptr;
+    decltype(&cairo_surface_flush) flush = nullptr;
+    decltype(&cairo_image_surface_get_data) data_of = nullptr;
+    decltype(&cairo_image_surface_get_stride) stride_of = nullptr;
+    Zlib zlib;
     decltype(&cairo_pdf_surface_create_for_stream) new_pdf = nullptr;
     decltype(&cairo_pdf_surface_set_metadata) say = nullptr;
     decltype(&cairo_surface_status) status = nullptr;
@@ -77,7 +81,12 @@ Library load() {
     find(rsvg, "rsvg_handle_render_document", library.render);
     find(rsvg, "g_object_unref", library.close);  // dlsym looks into what librsvg itself needs
     find(cairo, "cairo_image_surface_create", library.new_image);
-    find(cairo, "cairo_surface_write_to_png_stream", library.write_png);
+    find(cairo, "cairo_surface_flush", library.flush);
+    find(cairo, "cairo_image_surface_get_data", library.data_of);
+    find(cairo, "cairo_image_surface_get_stride", library.stride_of);
+    find(cairo, "compress2", library.zlib.pack);  // of the zlib that Cairo itself needs
+    find(cairo, "compressBound", library.zlib.bound);
+    find(cairo, "crc32", library.zlib.check);
     find(cairo, "cairo_pdf_surface_create_for_stream", library.new_pdf);
     find(cairo, "cairo_pdf_surface_set_metadata", library.say);
     find(cairo, "cairo_surface_status", library.status);
@@ -162,9 +171,11 @@ std::string printed(const std::string& svg, Format format, const Sheet& sheet) {
     if (!use.complete) {
         cannot_print("a PDF or PNG to write");
     }
-    static std::mutex one_at_a_time;  // claims are drawn by several threads; fonts and their tables are shared
-    const std::lock_guard<std::mutex> lock(one_at_a_time);
-    const std::unique_ptr<RsvgHandle, decltype(use.close)> picture(
+    // Claims and films are drawn by several threads. Fonts and their tables are shared, so that one draws at a time; what
+    // takes most of the time, packing a PNG, looks at its own surface alone.
+    static std::mutex one_at_a_time;
+    std::unique_lock<std::mutex> lock(one_at_a_time);
+    std::unique_ptr<RsvgHandle, decltype(use.close)> picture(
         use.open(reinterpret_cast<const guint8*>(svg.data()), svg.size(), nullptr), use.close);
     double width = 0;
     double height = 0;
@@ -197,8 +208,17 @@ std::string printed(const std::string& svg, Format format, const Sheet& sheet) {
             use.show_page(context.get());
         }
     }
+    picture.reset();  // under the lock: its fonts are the shared ones
     if (format == Format::png) {
-        drawn = drawn && use.write_png(surface.get(), append, &bytes) == CAIRO_STATUS_SUCCESS;
+        lock.unlock();
+        use.flush(surface.get());
+        if (const unsigned char* const data = use.data_of(surface.get()); drawn && data != nullptr) {
+            bytes = png_bytes(
+                {data, static_cast<std::size_t>(std::lround(sides[0])), static_cast<std::size_t>(std::lround(sides[1])),
+                 static_cast<std::size_t>(use.stride_of(surface.get()))},
+                use.zlib);
+        }
+        drawn = drawn && !bytes.empty();
     }
     use.finish(surface.get());
     if (!drawn || use.status(surface.get()) != CAIRO_STATUS_SUCCESS) {

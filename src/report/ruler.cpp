@@ -54,8 +54,8 @@ bool is_round(int mantissa) {
     return mantissa == 1 || mantissa == 2 || mantissa == 5;
 }
 
-std::vector<Tick> linear_ticks(double lo, double hi, int wanted) {
-    const double rough = (hi - lo) / std::max(wanted, 1);
+std::vector<Tick> linear_ticks(double lo, double hi, int wanted, bool whole = false) {
+    const double rough = std::max((hi - lo) / std::max(wanted, 1), whole ? 1.0 : 0.0);
     int exponent = decade_of(rough);
     int step = 1;
     const double leading = rough / power_of_ten(exponent);
@@ -227,7 +227,7 @@ double Ruler::at(double value) const noexcept {
 }
 
 std::vector<Tick> Ruler::ticks(int wanted) const {
-    return scale == Scale::log ? log_ticks(lo, hi, wanted) : linear_ticks(lo, hi, wanted);
+    return scale == Scale::log ? log_ticks(lo, hi, wanted) : linear_ticks(lo, hi, wanted, whole && hi - lo >= 2);
 }
 
 Ruler make_ruler(const Axis& axis, Extent data, double padding) {

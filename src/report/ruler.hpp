@@ -30,6 +30,7 @@ struct Tick {
 struct Ruler {
     Scale scale = Scale::linear;
     double lo = 0, hi = 1;  // lo < hi, both positive on a log axis
+    bool whole = false;     // numbers such as blocks: between two of them there is nothing to name
 
     // 0 at lo and 1 at hi; values far outside stop at -100 and 101. The value must be drawable.
     double at(double value) const noexcept;

@@ -1,6 +1,7 @@
 // reproduce --out: claims.json, and the figures that its claims name.
 #include <set>
 
+#include "results/in_short.hpp"
 #include "results/parts.hpp"
 
 namespace flyball::results {
@@ -26,19 +27,26 @@ Json claim_json(const Json& claim) {
     return one;
 }
 
+// What a reader should see without a click: what the schemes do over depth, in the words of each paper. Those that the
+// folder does not have are left out by the page.
+Json telling_figures() {
+    return {"dynamics-theory-cosine", "dynamics-random-weights", "stability-mean-abs", "stability-gradient-trained"};
+}
+
 }  // namespace
 
 void read_claims(Reader& reader) {
     std::set<std::string> figures;
     reader.attempt("claims.json", [&] {
         const Json document = reader.json("claims.json");
-        Json part = {{"kind", "claims"}, {"claims", Json::array()}};
+        Json part = {{"kind", "claims"}, {"claims", Json::array()}, {"telling", telling_figures()}};
         for (const Json& claim : document.at("claims")) {
             part["claims"].push_back(claim_json(claim));
             for (const Json& name : part["claims"].back()["figures"]) {
                 figures.insert(name.get<std::string>());
             }
         }
+        say_claims(reader, part["claims"]);
         reader.add(std::move(part));
     });
     Json drawn = Json::array();

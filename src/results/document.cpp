@@ -23,7 +23,8 @@ using ReadParts = void (*)(Reader&);
 const std::map<std::string, ReadParts>& readers() {
     static const std::map<std::string, ReadParts> table = {{"simulate", read_simulation}, {"reproduce", read_claims},
                                                            {"train", read_training},      {"inspect", read_inspection},
-                                                           {"limits", read_limits},       {"check", read_check}};
+                                                           {"limits", read_limits},       {"check", read_check},
+                                                           {"theory", read_theory}};
     return table;
 }
 
@@ -93,13 +94,14 @@ std::string name_of(const std::filesystem::path& folder) {
 Json folder_json(const std::filesystem::path& folder, const Detail& detail) {
     const std::vector<ConfigEntry> entries = configuration_of(folder);
     const std::string command = command_in(folder, entries);
-    Reader reader(folder, detail);
+    Reader reader(folder, detail, entries);
     Json json = Json::object();
     json["name"] = name_of(folder);
     json["command"] = command;
     json["settings"] = settings_json(entries);
     json["provenance"] = provenance_json(reader);
     readers().at(command)(reader);
+    json["short"] = reader.said();
     json["unreadable"] = reader.unreadable();
     json["parts"] = reader.parts();
     return json;

@@ -142,6 +142,9 @@ Json figure_of(const Reader& reader, const std::string& name) {
     if (!figure) {
         return nullptr;
     }
+    if (const std::string drawn = figure->at("kind"); drawn == "spheres" || drawn == "circles" || drawn == "panels") {
+        return nullptr;  // the page has its own of these
+    }
     const Rows rows = parse_csv(reader.text(name + ".csv"), name + ".csv");
     const std::string kind = figure->at("kind");
     const std::size_t columns = rows.empty() ? 0 : rows.front().size();

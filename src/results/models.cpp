@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "results/in_short.hpp"
 #include "results/parts.hpp"
 
 namespace flyball::results {
@@ -33,44 +34,42 @@ void add_lists(Reader& reader, const Json& document, const std::string& name) {
     }
 }
 
-// One series for each of the alternatives to softmax, beside softmax itself.
-std::vector<CurveSeries> by_attention(const Json& document, const std::string& key, const std::string& x) {
-    std::vector<CurveSeries> series;
-    const auto add = [&](const Json& one) {
-        if (one.contains(key) && !one.at(key).empty()) {
-            series.push_back(series_of_records(one.at("attention").get<std::string>(), one.at(key), x));
-        }
-    };
-    add(document);
-    for (const Json& other : document.at("alternatives")) {
-        add(other);
-    }
-    return series;
+// "-sparsemax": what names of figures end with where several kinds of attention were compared.
+std::string ending_of(const Json& of_kind) {
+    std::string kind = of_kind.at("attention").get<std::string>();
+    std::replace(kind.begin(), kind.end(), ':', '-');
+    std::erase(kind, '/');  // a name that leads elsewhere is no figure of ours
+    return "-" + kind;
 }
 
-// distance_by_length has a row for each length and N: lines over the length, one for each N.
-std::vector<CurveSeries> split_by(const Json& rows, const std::string& key, const std::string& label,
-                                  const std::string& x) {
-    std::vector<std::pair<std::string, Json>> groups;
-    for (const Json& row : rows) {
-        const std::string name = fmt::format("{} = {}", label, words(row.at(key)));
-        if (groups.empty() || groups.back().first != name) {
-            auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == name; });
-            if (found == groups.end()) {
-                groups.emplace_back(name, Json::array());
-            } else {
-                std::rotate(found, found + 1, groups.end());  // the one that is filled stands last
-            }
+// The figures that `limits` drew, in the order in which they are understood; those of alternatives to softmax follow their
+// own. One that is not there is left out.
+Json limits_pictures(Reader& reader, const Json& document) {
+    std::vector<std::string> endings = {""};
+    if (!document.at("alternatives").empty()) {
+        endings = {ending_of(document)};
+        for (const Json& other : document.at("alternatives")) {
+            endings.push_back(ending_of(other));
         }
-        groups.back().second.push_back(row);
     }
-    std::vector<CurveSeries> series;
-    for (const auto& [name, list] : groups) {
-        series.push_back(series_of_records(name, list, x));
-        auto& quantities = series.back().quantities;
-        std::erase_if(quantities, [&](const CurveQuantity& q) { return q.name == key; });
+    Json drawn = Json::array();
+    const auto add = [&](const std::string& name) {
+        if (reader.has(name + ".svg")) {
+            reader.attempt(name, [&] {
+                if (Json figure = figure_of(reader, name); !figure.is_null()) {
+                    drawn.push_back(std::move(figure));
+                }
+            });
+        }
+    };
+    add("share-length");
+    for (const std::string& ending : endings) {
+        for (const char* name :
+             {"distance-length", "distance-n", "separation", "critical-n", "ks-curves", "sensitivity", "measures"}) {
+            add(name + ending);
+        }
     }
-    return series;
+    return drawn;
 }
 
 }  // namespace
@@ -80,11 +79,14 @@ void read_inspection(Reader& reader) {
         const Json whole = reader.json("inspect.json");
         const Json models = whole.contains("models") ? whole.at("models") : Json::array({whole});
         std::vector<CurveSeries> series;
+        std::vector<std::string> names;
         for (const Json& one : models) {
-            series.push_back(series_of_records(model_name(one), one.at("layers"), "layer"));
+            names.push_back(model_name(one));
         }
-        for (const Json& one : models) {
-            add_lists(reader, one, models.size() > 1 ? model_name(one) : "");
+        names = short_model_names(std::move(names));
+        for (std::size_t i = 0; i < models.size(); ++i) {
+            series.push_back(series_of_records(names[i], models[i].at("layers"), "layer"));
+            add_lists(reader, models[i], models.size() > 1 ? names[i] : "");
         }
         reader.add(
             curves({"Over depth",
@@ -94,12 +96,13 @@ void read_inspection(Reader& reader) {
                     {"norm_median", "angular_distance", "cosine", "gradient", "drop", "lens_loss"},
                     {{"norm_median", {"norm_low", "norm_high"}}}},
                    std::move(series), reader.detail()));
-        for (const Json& one : models) {
-            if (one.contains("heads") && !one.at("heads").empty()) {
-                reader.add(head_map(fmt::format("Attention heads of {}", model_name(one)), map_words, "entropy",
-                                    one.at("heads")));
+        for (std::size_t i = 0; i < models.size(); ++i) {
+            if (const Json& one = models[i]; one.contains("heads") && !one.at("heads").empty()) {
+                reader.add(
+                    head_map(fmt::format("Attention heads of {}", names[i]), map_words, "entropy", one.at("heads")));
             }
         }
+        say_inspection(reader, models);
     });
 }
 
@@ -107,35 +110,12 @@ void read_limits(Reader& reader) {
     reader.attempt("limits.json", [&] {
         const Json document = reader.json("limits.json");
         add_lists(reader, document, "");
-        reader.add(head_map(fmt::format("Attention heads of {}", model_name(document)), map_words, "active_share",
-                            document.at("heads")));
-        reader.add(
-            curves({"How far what is selected lies from the rest, over the length of the text",
-                    "N keys with the largest weights are selected. The expected distance is that of N keys drawn at "
-                    "random: where the two meet, attention selects no better than chance.",
-                    "tokens of the text",
-                    true,
-                    {"true", "share"}},
-                   split_by(document.at("distance_by_length"), "n", "N", "length"), reader.detail()));
-        reader.add(curves({"The same over how many are selected", "", "N, selected keys", true, {"true", "expected"}},
-                          split_by(document.at("distance_by_n"), "length", "length", "n"), reader.detail()));
-        reader.add(
-            curves({"How cleanly the selected keys stand apart",
-                    "The share of the N selected keys that are closer to what was selected than every other key.",
-                    "N, selected keys",
-                    true,
-                    {"ratio", "upper"}},
-                   by_attention(document, "separation", "n"), reader.detail()));
-        Json rows = Json::array();
-        for (const Json& row : document.at("sensitivity")) {
-            rows.push_back({number_or_nan(row, "temperature"), number_or_nan(row, "eps"), number_or_nan(row, "max"),
-                            number_or_nan(row, "bound"), number_or_nan(row, "bound_paper")});
+        reader.add(head_map(fmt::format("Attention heads of {}", short_model_name(model_name(document))), map_words,
+                            "active_share", document.at("heads")));
+        if (Json drawn = limits_pictures(reader, document); !drawn.empty()) {
+            reader.add({{"kind", "figures"}, {"title", "All heads together"}, {"figures", std::move(drawn)}});
         }
-        reader.add(table("How fast the weights move when scores do",
-                         "The largest head's change of the weights per unit, when scores are moved by eps in a random "
-                         "direction; beside it what cannot be exceeded, and the bound that the paper states.",
-                         {"temperature", "eps", "largest change", "bound", "the paper's bound"}, std::move(rows),
-                         reader.detail()));
+        say_limits(reader, document);
     });
 }
 

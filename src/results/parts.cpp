@@ -49,6 +49,21 @@ Json Reader::json(const std::string& name) const {
     return parse_json(text(name), name, {.max_depth = 64, .max_bytes = largest_file});
 }
 
+std::string Reader::setting(const std::string& name) const {
+    for (const ConfigEntry& entry : settings_) {
+        if (entry.key.substr(entry.key.find('.') + 1) == name) {
+            return fmt::format("{}", fmt::join(entry.values, ", "));
+        }
+    }
+    return "";
+}
+
+void Reader::say(std::string sentence) {
+    if (!sentence.empty()) {
+        said_.push_back(std::move(sentence));
+    }
+}
+
 void Reader::attempt(const std::string& name, const std::function<void()>& read) {
     try {
         read();

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/config.hpp"
 #include "core/json.hpp"
 #include "report/figure.hpp"
 #include "results/detail.hpp"
@@ -18,7 +19,8 @@ namespace flyball::results {
 // A folder that is being read.
 class Reader {
   public:
-    Reader(std::filesystem::path folder, const Detail& detail) : folder_(std::move(folder)), detail_(detail) {}
+    Reader(std::filesystem::path folder, const Detail& detail, std::vector<ConfigEntry> settings = {})
+        : folder_(std::move(folder)), detail_(detail), settings_(std::move(settings)) {}
 
     const std::filesystem::path& folder() const { return folder_; }
     const Detail& detail() const { return detail_; }
@@ -29,6 +31,13 @@ class Reader {
     // Runs `read`; when the file it is about is damaged, or is not what it should be, a sentence says so.
     void attempt(const std::string& name, const std::function<void()>& read);
 
+    // What the command was told of this, as config.toml has it; nothing where it has nothing.
+    std::string setting(const std::string& name) const;
+
+    // A sentence for the head of the folder's part of the page.
+    void say(std::string sentence);
+    const std::vector<std::string>& said() const { return said_; }
+
     void add(Json part) { parts_.push_back(std::move(part)); }
     const Json& parts() const { return parts_; }
     const std::vector<std::string>& unreadable() const { return unreadable_; }
@@ -36,6 +45,8 @@ class Reader {
   private:
     std::filesystem::path folder_;
     Detail detail_;
+    std::vector<ConfigEntry> settings_;
+    std::vector<std::string> said_;
     Json parts_ = Json::array();
     std::vector<std::string> unreadable_;
 };
@@ -46,6 +57,7 @@ void read_training(Reader& reader);
 void read_inspection(Reader& reader);
 void read_limits(Reader& reader);
 void read_check(Reader& reader);
+void read_theory(Reader& reader);
 
 // Numbers of a JSON array; null is NaN, anything else an error of the library below.
 std::vector<double> numbers(const Json& list);

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
+#include "results/in_short.hpp"
 #include "results/parts.hpp"
 
 namespace flyball::results {
@@ -22,6 +24,29 @@ Json facts_of(const Json& object) {
     return list;
 }
 
+// What the names of growths and bounds mean.
+std::string in_words(const std::string& name) {
+    static const std::map<std::string, std::string> meaning = {{"bounded", "bounded: it stays as large as it is"},
+                                                               {"sqrt", "grows like the root of depth"},
+                                                               {"linear", "grows in proportion to depth"},
+                                                               {"quadratic", "grows like the square of depth"},
+                                                               {"exponential", "grows exponentially"},
+                                                               {"none", "nothing in the equation holds it back"}};
+    const auto found = meaning.find(name);
+    return found == meaning.end() ? name : found->second;
+}
+
+// A paragraph as a list of its sentences, which is read faster.
+Json sentences_in(const std::string& text) {
+    Json list = Json::array();
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find(". ", begin);
+        list.push_back(text.substr(begin, end == std::string::npos ? end : end + 1 - begin));
+        begin = end == std::string::npos ? text.size() : end + 2;
+    }
+    return list;
+}
+
 Json findings(const Json& check) {
     Json part = Json::object();
     part["kind"] = "findings";
@@ -32,11 +57,11 @@ Json findings(const Json& check) {
     part["facts"] = Json::array();
     const auto fact = [&](const char* name, const char* key) {
         if (check.contains(key) && !check.at(key).is_null()) {
-            part["facts"].push_back({name, words(check.at(key))});
+            part["facts"].push_back({name, in_words(words(check.at(key)))});
         }
     };
-    fact("growth of the stream with depth", "growth");
-    fact("what the equation promises whatever the weights are", "bound");
+    fact("size of the stream in a fresh model, over depth", "growth");
+    fact("how large the equation lets it become, whatever the weights are", "bound");
     fact("suggested residual step dt", "suggested_dt");
     part["findings"] = Json::array();
     for (const Json& finding : check.at("findings")) {
@@ -83,6 +108,11 @@ void add_check(Reader& reader, const Json& check) {
     for (const char* key : {"training", "yardsticks"}) {
         if (check.contains(key)) {
             for (const Json& run : check.at(key)) {
+                // A block that is one of the yardsticks was trained once, and stands there once.
+                if (key == std::string_view("yardsticks") && check.contains("training") &&
+                    run.at("scheme") == check.at("scheme")) {
+                    continue;
+                }
                 rows.push_back({words(run.at("scheme")), number_or_nan(run, "depth"), words(run.at("outcome")),
                                 number_or_nan(run, "steps"), number_or_nan(run, "first"), number_or_nan(run, "last")});
             }
@@ -102,11 +132,13 @@ void read_check(Reader& reader) {
     reader.attempt("check.json", [&] {
         const Json document = reader.json("check.json");
         if (!document.contains("checks")) {
+            say_checks(reader, Json::array({document}));
             add_check(reader, document);
             return;
         }
+        say_checks(reader, document.at("checks"));
         if (document.contains("difference") && document.at("difference").is_string()) {
-            reader.add(sentences("Which of the two", Json::array({document.at("difference")})));
+            reader.add(sentences("Which of the two", sentences_in(document.at("difference").get<std::string>())));
         }
         for (const Json& check : document.at("checks")) {
             add_check(reader, check);

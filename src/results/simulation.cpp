@@ -9,6 +9,8 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
+#include "measure/rows.hpp"
+#include "results/in_short.hpp"
 #include "results/parts.hpp"
 
 namespace flyball::results {
@@ -33,6 +35,10 @@ struct Simulated {
     Json at_start(std::string_view quantity) const {
         const std::vector<double> list = values(quantity);
         return list.empty() ? Json() : Json(list.front());
+    }
+    double last(std::string_view quantity) const {
+        const std::vector<double> list = values(quantity);
+        return list.empty() ? std::numeric_limits<double>::quiet_NaN() : list.back();
     }
     Json at_end(std::string_view quantity) const {
         const std::vector<double> list = values(quantity);
@@ -69,6 +75,39 @@ Simulated read_run(const Json& run, std::size_t& own_equations) {
     return result;
 }
 
+// Quantiles over systems, which samples.safetensors has each by itself: 5 % and 95 % at every sample. As bands they say
+// which differences between schemes are those of the draw.
+void add_spreads(const Reader& reader, std::vector<Simulated>& runs) {
+    const SafeTensors file = SafeTensors::open(reader.folder() / "samples.safetensors");
+    const std::vector<std::string> there = file.names();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        for (const std::string quantity : {"speed", "variance", "energy", "effective_rank", "one_minus_cosine"}) {
+            const std::string name = fmt::format("{}.{}.systems.{}", i, runs[i].name, quantity);
+            const std::size_t samples = runs[i].series.x.size();
+            if (std::find(there.begin(), there.end(), name) == there.end() || samples == 0) {
+                continue;
+            }
+            const std::vector<std::size_t> shape = file.info(name).shape;
+            if (shape.size() != 2 || shape[0] != samples || shape[1] < 2) {
+                continue;
+            }
+            const std::vector<double> all = file.read<double>(name);
+            CurveQuantity low{quantity + ".lo", {}, {}};
+            CurveQuantity high{quantity + ".hi", {}, {}};
+            for (std::size_t k = 0; k < samples; ++k) {
+                const auto row = all.begin() + static_cast<std::ptrdiff_t>(k * shape[1]);
+                std::vector<double> values(row, row + static_cast<std::ptrdiff_t>(shape[1]));
+                std::erase_if(values, [](double one) { return !std::isfinite(one); });
+                const double none = std::numeric_limits<double>::quiet_NaN();
+                low.y.push_back(values.empty() ? none : measure::quantile(values, 0.05));
+                high.y.push_back(values.empty() ? none : measure::quantile(values, 0.95));
+            }
+            runs[i].series.quantities.push_back(std::move(low));
+            runs[i].series.quantities.push_back(std::move(high));
+        }
+    }
+}
+
 Json run_table(const std::vector<Simulated>& runs, const Detail& detail) {
     Json rows = Json::array();
     for (const Simulated& run : runs) {
@@ -103,12 +142,12 @@ std::size_t metadata_count(const SafeTensors& file, const char* key) {
     return *value;
 }
 
-// The cosine at a time of the samples.
-double cosine_at(const Simulated& run, double t) {
-    const std::vector<double> cosine = run.values("cosine.mean");
+// A quantity at a time of the samples.
+double value_at(const Simulated& run, std::string_view quantity, double t) {
+    const std::vector<double> list = run.values(quantity);
     const auto found = std::lower_bound(run.series.x.begin(), run.series.x.end(), t);
     const auto i = static_cast<std::size_t>(found - run.series.x.begin());
-    return i < cosine.size() && run.series.x[i] == t ? cosine[i] : std::numeric_limits<double>::quiet_NaN();
+    return i < list.size() && run.series.x[i] == t ? list[i] : std::numeric_limits<double>::quiet_NaN();
 }
 
 Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& run, const Detail& detail,
@@ -132,9 +171,11 @@ Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& ru
     json["outcome"] = run.outcome;
     json["times"] = Json::array();
     json["cosine"] = Json::array();
+    json["groups"] = Json::array();
     for (const std::size_t k : evenly(times.size(), detail.frames)) {
         json["times"].push_back(times[k]);
-        json["cosine"].push_back(cosine_at(run, times[k]));
+        json["cosine"].push_back(value_at(run, "cosine.mean", times[k]));
+        json["groups"].push_back(value_at(run, "clusters", times[k]));
         for (const std::size_t token : tokens) {
             for (std::size_t i = 0; i < 3; ++i) {
                 put_coordinate(bytes, points[(k * shape[1] + token) * 3 + i]);
@@ -181,8 +222,17 @@ void read_simulation(Reader& reader) {
     if (runs.empty()) {
         return;
     }
+    std::vector<SimulatedEnd> ends;
+    for (const Simulated& run : runs) {
+        ends.push_back({run.name, run.outcome, run.last("cosine.mean"), run.collapse_time, run.last("clusters"),
+                        run.series.x.empty() ? std::numeric_limits<double>::quiet_NaN() : run.series.x.back()});
+    }
+    say_simulation(reader, ends);
     if (reader.has("frames.safetensors")) {
         reader.attempt("frames.safetensors", [&] { reader.add(spheres(reader, runs)); });
+    }
+    if (reader.has("samples.safetensors")) {
+        reader.attempt("samples.safetensors", [&] { add_spreads(reader, runs); });
     }
     reader.add(run_table(runs, reader.detail()));
     std::vector<CurveSeries> series;
@@ -191,10 +241,15 @@ void read_simulation(Reader& reader) {
     }
     reader.add(curves({"Over time",
                        "Time is depth: a layer that moves tokens by dt times its velocity takes the time dt.",
-                       "time",
+                       "depth (time)",
                        false,
                        {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
-                       {{"cosine.mean", {"cosine.lo", "cosine.hi"}}}},
+                       {{"cosine.mean", {"cosine.lo", "cosine.hi"}},
+                        {"speed", {"speed.lo", "speed.hi"}},
+                        {"variance", {"variance.lo", "variance.hi"}},
+                        {"energy", {"energy.lo", "energy.hi"}},
+                        {"effective_rank", {"effective_rank.lo", "effective_rank.hi"}},
+                        {"one_minus_cosine", {"one_minus_cosine.lo", "one_minus_cosine.hi"}}}},
                       std::move(series), reader.detail()));
 }
 

@@ -1,6 +1,7 @@
 // train --out: summary.json and metrics.jsonl, of one run or of a folder of runs.
 #include <fmt/format.h>
 
+#include "results/in_short.hpp"
 #include "results/parts.hpp"
 
 namespace flyball::results {
@@ -33,7 +34,7 @@ Json last_layers(const Json& lines) {
             Json layers = Json::array();
             for (std::size_t l = 0; l < lines[i]["layers"].size(); ++l) {
                 Json layer = lines[i]["layers"][l];
-                layer["layer"] = l;
+                layer["layer"] = l + 1;  // as the figures of training count them
                 layers.push_back(std::move(layer));
             }
             return layers;
@@ -64,6 +65,7 @@ void read_training(Reader& reader) {
         reader.attempt("summary.json", [&] {
             const Json summary = reader.json("summary.json");
             const Json list = summary.is_array() ? summary : Json::array({summary});
+            say_training(reader, list);
             Json rows = Json::array();
             for (const Json& one : list) {
                 rows.push_back(summary_row(one));
@@ -106,12 +108,13 @@ void read_training(Reader& reader) {
                           reader.detail()));
     }
     if (!depth.empty()) {
-        reader.add(curves({"Over depth, at the end",
-                           "What was recorded after each block at the last step that has a record of the blocks.",
-                           "block",
-                           false,
-                           {"norm", "gradient", "angle", "attention_ratio"}},
-                          std::move(depth), reader.detail()));
+        reader.add(curves(
+            {"Over depth, at the end",
+             "What was recorded after each block, counted from 1, at the last step that has a record of the blocks.",
+             "block",
+             false,
+             {"norm", "gradient", "angle", "attention_ratio"}},
+            std::move(depth), reader.detail()));
     }
 }
 

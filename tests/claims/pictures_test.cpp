@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "claims/groups.hpp"
+#include "claims/style.hpp"
 #include "sanitized.hpp"
 
 namespace flyball::claims {
@@ -44,6 +45,26 @@ void expect_labels(const report::LineFigure& figure, const std::string& title, c
     EXPECT_NE(figure.title.find(title), std::string::npos) << figure.title;
     EXPECT_EQ(figure.x.label, x);
     EXPECT_EQ(figure.y.label, y);
+}
+
+// Of trained and of random weights alike.
+TEST(Pictures, OfCosinesHaveABandOverSystems) {
+    dynamics::Sample early;
+    early.t = 0.5;
+    early.cosine = 0.25;
+    early.cosine_lo = 0.125;
+    early.cosine_hi = 0.375;
+    dynamics::Sample late = early;
+    late.t = 2;
+    late.cosine = 0.75;
+    late.cosine_lo = 0.5;
+    late.cosine_hi = 0.875;
+    const report::Series series = cosine_series("peri-ln", {early, late});
+    EXPECT_EQ(series.name, "Peri-LN");
+    EXPECT_EQ(series.x, (std::vector<double>{0.5, 2}));
+    EXPECT_EQ(series.y, (std::vector<double>{0.25, 0.75}));
+    EXPECT_EQ(series.lo, (std::vector<double>{0.125, 0.5}));
+    EXPECT_EQ(series.hi, (std::vector<double>{0.375, 0.875}));
 }
 
 TEST(Pictures, OfTheHeadlineShowTheAnglesTurnedAtBothEnds) {

@@ -164,6 +164,35 @@ TEST(Figures, LengthsHaveABandFromTheShortestToTheLongestToken) {
     EXPECT_NE(text(folder, "radius.svg").find("fill-opacity=\"0.16\""), std::string::npos);
 }
 
+// Quantiles of five values by linear interpolation: 5 % is a fifth of the way from the least to the next.
+TEST(Figures, SpeedsHaveABandOverSystems) {
+    const Folder folder;
+    const std::string run = "simulate pre-ln --tokens 6 --dim 5 --systems 5 --per-system ";
+    ASSERT_EQ(run_program(run + "--time 3 --samples 4 --out " + (folder / "thin")).exit, 0);
+    ASSERT_EQ(run_program(run + "--layers 4 --dt 0.5 --out " + (folder / "layers")).exit, 0);
+    for (const std::string kind : {"thin", "layers"}) {
+        const std::string table = text(folder, kind + "/speed.csv");
+        const auto lows = all(table, "\npre-ln,[^,]+,[^,]+,([^,]+),[^\n]+");
+        const auto highs = all(table, "\npre-ln,[^,]+,[^,]+,[^,]+,([^\n]+)");
+        const Json result = parse_json(text(folder, kind + "/result.json"), "result.json");
+        const Json& systems = result["runs"][0]["systems"]["speed"];
+        // Of layers the first sample is that of the layer which the next one tells of.
+        const std::size_t skipped = kind == "layers" ? 1 : 0;
+        ASSERT_EQ(lows.size(), 4U) << kind;
+        for (std::size_t i = 0; i < 4; ++i) {
+            auto values = systems[i + (i == 0 ? 0 : skipped)].get<std::vector<double>>();
+            ASSERT_EQ(values.size(), 5U);
+            std::sort(values.begin(), values.end());
+            EXPECT_NEAR(std::stod(lows[i]), 0.8 * values[0] + 0.2 * values[1], 1e-12) << kind << i;
+            EXPECT_NEAR(std::stod(highs[i]), 0.8 * values[4] + 0.2 * values[3], 1e-12) << kind << i;
+        }
+        EXPECT_NE(text(folder, kind + "/speed.svg").find("fill-opacity=\"0.16\""), std::string::npos);
+        EXPECT_NE(text(folder, kind + "/speed.svg").find("band: 5 % to 95 % of systems"), std::string::npos);
+    }
+    ASSERT_EQ(run_program("simulate pre-ln --tokens 6 --dim 5 --out " + (folder / "one")).exit, 0);
+    EXPECT_EQ(text(folder, "one/speed.csv").substr(0, 11), "series,x,y\n") << "one system has no spread";
+}
+
 // The sample at t = 0 tells of the first layer, as that at t = 0.5 does: one point in the middle of the layer.
 TEST(Figures, TheSpeedOfLayersStandsAtTheirMiddles) {
     const Folder folder;

@@ -96,7 +96,7 @@ TEST_F(LimitsFigures, DistancesAreThoseOfTheDocument) {
     for (const auto& [file, keys] : figures) {
         const Json& list = json_.at(keys.first);
         const Numbers x = all(list, keys.second);
-        expect_series(file, "true", x, all(list, "true"));
+        expect_series(file, "measured", x, all(list, "true"));
         expect_series(file, "expected", x, all(list, "expected"));
         expect_series(file, "expected, RMS", x, all(list, "expected_rms"));
         expect_series(file, "bound", x, all(list, "bound"));
@@ -105,7 +105,7 @@ TEST_F(LimitsFigures, DistancesAreThoseOfTheDocument) {
             for (const Json& head : json_.at("heads")) {
                 heads.push_back(head.at(keys.first)[i].at("true").get<double>());
             }
-            const Numbers row = rows(file, "true")[i];
+            const Numbers row = rows(file, "measured")[i];
             EXPECT_NEAR(row.at(2), between(heads, 7.1), 1e-9) << file;
             EXPECT_NEAR(row.at(3), between(heads, 63.9), 1e-9) << file;
         }
@@ -123,12 +123,24 @@ TEST_F(LimitsFigures, DistancesAreThoseOfTheDocument) {
     const Json& other = json_.at("alternatives")[0];
     expect_series("share-length", "softmax", {32, 64}, all(json_.at("distance_by_length"), "share"));
     expect_series("share-length", "sparsemax", {32, 64}, all(other.at("distance_by_length"), "share"));
+    for (const auto& [kind, document] :
+         std::map<std::string, const Json*>{{"softmax", &json_}, {"sparsemax", &other}}) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            Numbers shares;
+            for (const Json& head : document->at("heads")) {
+                shares.push_back(head.at("distance_by_length")[i].at("share").get<double>());
+            }
+            EXPECT_NEAR(rows("share-length", kind)[i].at(2), between(shares, 7.1), 1e-9) << kind << i;
+            EXPECT_NEAR(rows("share-length", kind)[i].at(3), between(shares, 63.9), 1e-9) << kind << i;
+        }
+    }
 }
 
 TEST_F(LimitsFigures, CriticalNAndItsCurvesAreThoseOfTheDocument) {
-    expect_series("critical-n-softmax", "by level", {32, 64}, all(json_.at("critical_n"), "n"));
-    expect_series("critical-n-softmax", "D = 0.192", {32, 64}, all(json_.at("critical_n_fixed").at("lengths"), "n"));
-    expect_series("critical-n-softmax", "0.06 L", {32, 64}, {1.92, 3.84});
+    expect_series("critical-n-softmax", "by a test", {32, 64}, all(json_.at("critical_n"), "n"));
+    expect_series("critical-n-softmax", "difference below 0.192", {32, 64},
+                  all(json_.at("critical_n_fixed").at("lengths"), "n"));
+    expect_series("critical-n-softmax", "0.06 L (paper)", {32, 64}, {1.92, 3.84});
     for (const Json& curve : json_.at("ks")) {
         Numbers n;
         for (std::size_t i = 0; i < curve.at("d").size(); ++i) {
@@ -137,7 +149,7 @@ TEST_F(LimitsFigures, CriticalNAndItsCurvesAreThoseOfTheDocument) {
         expect_series("ks-curves-softmax", fmt::format("L = {}", curve.at("length").get<int>()), n,
                       curve.at("d").get<Numbers>());
     }
-    expect_series("ks-curves-softmax", "0.192", {1, 64}, {0.192, 0.192});
+    expect_series("ks-curves-softmax", "D = 0.192", {1, 64}, {0.192, 0.192});
 }
 
 TEST_F(LimitsFigures, SeparationHasAValueOfEveryHeadAndItsBounds) {
@@ -201,9 +213,14 @@ TEST_F(LimitsFigures, MapsAndBoxesShowWhatTheHeadsHave) {
                                                        {"peak", "peak"},
                                                        {"sink", "sink"},
                                                        {"separation", "separation_ratio"}};
+    const std::map<std::string, const char*> words = {{"active", "active keys"},
+                                                      {"entropy", "evenness (entropy)"},
+                                                      {"peak", "largest weight"},
+                                                      {"sink", "weight on one key"},
+                                                      {"separation", "keys told apart"}};
     for (const auto& [name, field] : fields) {
         const Numbers expected = all(json_.at("heads"), field);
-        expect_numbers(column("measures-softmax", name, 1), expected, name);
+        expect_numbers(column("measures-softmax", words.at(name), 1), expected, name);
         for (std::size_t i = 0; i < expected.size(); ++i) {  // x: head, y: block
             const std::vector<Numbers> of_head = rows("map-" + name + "-softmax", std::to_string(i % 6));
             ASSERT_EQ(of_head.size(), 12U);
@@ -215,7 +232,7 @@ TEST_F(LimitsFigures, MapsAndBoxesShowWhatTheHeadsHave) {
     for (const Json& head : json_.at("heads")) {
         speeds.push_back(head.at("spectral").get<double>() * 2 * head.at("temperature").get<double>());
     }
-    expect_numbers(column("measures-softmax", "sensitivity", 1), speeds, "sensitivity");
+    expect_numbers(column("measures-softmax", "speed of the weights", 1), speeds, "sensitivity");
 }
 
 TEST_F(LimitsFigures, TheTablePutsKindsOfAttentionSideBySide) {

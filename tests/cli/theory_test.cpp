@@ -176,6 +176,36 @@ TEST(Theory, PlotsThreeFiguresAndTheirNumbers) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(Theory, LeavesAFolderWithItsPage) {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("flyball-theory-out-" + std::to_string(getpid()));
+    std::filesystem::remove_all(folder);
+    const std::string flags = "theory pre-ln 'mine=norm(x + dt*f(x)/(1+t))' --beta 1,4 --tokens 16 --samples 5 ";
+    const std::string out = "--out '" + folder.string() + "' ";
+    const Outcome outcome = run_program(flags + out);
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("report.html in a browser"), std::string::npos) << outcome.out;
+    const Outcome json = run_program(flags + "--json");
+    EXPECT_EQ(read_text_file(folder / "theory.json", 1 << 24), json.out);
+    const Json document = parse_json(json.out, "json");
+    ASSERT_EQ(document["runs"].size(), 4U);
+    EXPECT_NE(outcome.out.find(document["summary"].get<std::string>().substr(0, 30)), std::string::npos);
+    for (const auto& [name, key] : {std::pair{"cosine", "gamma"}, {"radius", "radius"}, {"velocity", "velocity"}}) {
+        const std::string table = read_text_file(folder / (std::string(name) + ".csv"), 1 << 20);
+        const std::string end = table.substr(table.rfind("\n", table.size() - 2) + 1);
+        EXPECT_NEAR(std::stod(end.substr(end.rfind(',') + 1)), document["runs"][3][key].back().get<double>(), 1e-12)
+            << name;
+        EXPECT_TRUE(std::filesystem::exists(folder / (std::string(name) + ".svg")));
+    }
+    EXPECT_NE(read_text_file(folder / "report.html", 1 << 24).find("right angles"), std::string::npos);
+    // What is finished is shown again, from its own configuration too; another question is refused.
+    const std::string again = "theory --config '" + (folder / "config.toml").string() + "' " + out + "--resume";
+    EXPECT_EQ(run_program(again + " --json").out, json.out);
+    EXPECT_EQ(run_program(flags + out).exit, 2) << "the folder is not empty";
+    EXPECT_EQ(run_program("theory pre-ln --beta 2 " + out + "--resume").exit, 2) << "results of another question";
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Theory, ReadsAConfigurationFile) {
     const std::filesystem::path file =
         std::filesystem::temp_directory_path() / ("flyball-theory-" + std::to_string(getpid()) + ".toml");

@@ -235,6 +235,7 @@ def scenarios(place):
     plots = place / "plots"
     theory = Scenario("theory", ["theory", "--scheme", "pre-ln", "--tokens", "4", "--beta", "1", "--plot",
                                  str(plots / "law.svg")], plots, before=plots.mkdir)
+    law = folder("theory-folder", "theory", ["pre-ln", "--tokens", "4", "--samples", "5"])
     (place / "text.txt").write_text("to be or not to be, that is the question " * 8)
     train = folder("train", "train", ["peri-ln", "--data", str(place / "text.txt"), "--layers", "1", "--dim", "4", "--heads", "1",
                                       "--context", "4", "--batch", "2", "--steps", "3", "--record", "2", "--save", "0"])
@@ -251,7 +252,7 @@ def scenarios(place):
                       before=lambda: shown.exists() or run(["simulate", *small, "--out", str(shown)]))
     check = folder("check", "check", ["pre-ln", "--depth", "4", "--steps", "10"])
     check.slow = True
-    return [simulate, force, reproduce, forward, theory, train, two, limits, inspect, report, check, lines]
+    return [simulate, force, reproduce, forward, theory, law, train, two, limits, inspect, report, check, lines]
 
 
 # How many points of each kind ./test looks at.

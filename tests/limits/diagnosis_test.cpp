@@ -83,12 +83,12 @@ TEST(Diagnosis, SaysTheNOfAShortText) {
     const model::Model<float> model = model::test::tiny_model<float>(small(), 5);
     const std::vector<Result> results = analyse(model, some_ids(), {}, {12});
     EXPECT_EQ(results[0].heads[0].told_n, 10U);  // of 1, 2, 4, 5, 8, 10, 16, ..
-    EXPECT_EQ(summary(results)[3].rfind("Of its 10 top keys a head tells ", 0), 0U) << summary(results)[3];
+    EXPECT_EQ(summary(results)[3].rfind("Of its 10 heaviest keys a head tells ", 0), 0U) << summary(results)[3];
     const Json json = document({}, 12, {}, results, {});
     EXPECT_EQ(json.at("heads")[0].at("separation_n"), 10);
     for (const HeadMeasure& measure : head_measures()) {
         if (std::string_view(measure.name) == "separation") {
-            EXPECT_EQ(measure.title(results[0]), "N_s/N at N = 10");
+            EXPECT_EQ(measure.title(results[0]), "Of its 10 heaviest keys, those a head tells from all others");
         }
     }
     EXPECT_NE(heads_table(results).find(",separation_n,"), std::string::npos);
@@ -111,9 +111,11 @@ TEST(Diagnosis, SaysThatNoChoiceLooksRandom) {
     const model::Model<float> model = model::test::tiny_model<float>(small(), 5);
     std::vector<Result> results = analyse(model, some_ids(), {}, {tokens});
     results[0].critical.back().by_distance = {};
-    EXPECT_EQ(summary(results)[2], "At 30 tokens the top N differ from a random choice for every N.");
+    EXPECT_EQ(summary(results)[2], "At 30 tokens the N heaviest keys of a head differ from N random ones for every N.");
     results[0].critical.back().by_distance.n = 6;
-    EXPECT_EQ(summary(results)[2], "At 30 tokens the top N first look like a random choice at N = 6 (0.200 L).");
+    EXPECT_EQ(
+        summary(results)[2],
+        "At 30 tokens the N heaviest keys of a head first look like N random ones at N = 6 (20 % of the tokens).");
     EXPECT_NE(guidance(results).find("let no head rely on 6 keys or more"), std::string::npos);
 }
 

@@ -197,9 +197,12 @@ TEST(Summary, SaysTheNumbersOfTheWholeModel) {
     EXPECT_EQ(summary({by_hand()}),
               (std::vector<std::string>{"3 of 4 heads are selective (90 % of the weight on 6 % of the keys or less).",
                                         "The 5 heaviest keys hold 45 % of the weight at 32 tokens, 30 % at 64.",
-                                        "At 64 tokens the top N first look like a random choice at N = 24 (0.375 L).",
-                                        "Of its 20 top keys a head tells 43 % from the rest; 25 % are saturated.",
-                                        "50 % of heads are sinks; 75 % sit near a tie, where weights move fastest."}));
+                                        "At 64 tokens the N heaviest keys of a head first look like N random ones at N "
+                                        "= 24 (37.5 % of the tokens).",
+                                        "Of its 20 heaviest keys a head tells 43 % from all others; 25 % of heads are "
+                                        "saturated: they tell at most 80 %.",
+                                        "50 % of heads are sinks: one key gets 30 % of their weight or more. 75 % sit "
+                                        "near a tie of two keys, where weights move fastest."}));
 }
 
 TEST(Guidance, NamesTheKindThatKeepsTheMostAndTheTemperature) {
@@ -212,8 +215,8 @@ TEST(Guidance, NamesTheKindThatKeepsTheMostAndTheTemperature) {
     EXPECT_EQ(
         guidance({by_hand(), kept, lost}),
         "At 64 tokens let no head rely on 24 keys or more: such a choice cannot be told from a random one. "
-        "Most heads still tell their top keys from the rest. "
-        "Its temperature 2 is above 0.1, below which weights begin to jump. "
+        "Most heads still tell their heaviest keys from the rest. "
+        "What its scores are divided by (the temperature), 2, is above 0.1, below which weights begin to jump. "
         "From 32 to 64 tokens the 5 heaviest keys keep 80 % of their share of the weight under sparsemax, more than "
         "under any other kind compared here (66.7 % under softmax).");
     // "Most" is more than half of the heads.
@@ -235,9 +238,9 @@ TEST(Guidance, NamesTheKindThatKeepsTheMostAndTheTemperature) {
     EXPECT_NE(guidance({saturated}).find("Most heads are saturated"), std::string::npos);
     Result cold = by_hand();
     cold.heads[2].temperature = 0.05;
-    EXPECT_NE(guidance({cold}).find("Its temperature 0.05 is in the range (0.1 and below)"), std::string::npos);
+    EXPECT_NE(guidance({cold}).find("(the temperature), 0.05, is in the range (0.1 and below)"), std::string::npos);
     cold.heads[2].temperature = 0.5;
-    EXPECT_NE(guidance({cold}).find("Its temperature 0.5 is above 0.1"), std::string::npos);
+    EXPECT_NE(guidance({cold}).find("(the temperature), 0.5, is above 0.1"), std::string::npos);
 }
 
 }  // namespace

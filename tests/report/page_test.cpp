@@ -80,8 +80,24 @@ TEST(FigureAbout, APictureWithoutItHasNone) {
     EXPECT_FALSE(about_in("<svg></svg>", "f.svg"));
     EXPECT_FALSE(about_in("<svg><metadata>{", "f.svg")) << "cut off";
     EXPECT_THROW(about_in("<metadata>{</metadata>", "f.svg"), Error);
-    const std::string svg = to_svg(SphereFigure{});
-    EXPECT_EQ(with_about(svg, about(SphereFigure{})), svg);
+}
+
+TEST(FigureAbout, OfSpheresAndPanelsSaysWhatWasRun) {
+    SphereFigure spheres;
+    spheres.title = "Tokens";
+    spheres.caption = "n = 2";
+    spheres.runs = {{"post-ln", "#010203", {{0, {{1, 0, 0}, {0, 1, 0}}}, {2.5, {{1, 0, 0}, {1, 0, 0}}}}}};
+    EXPECT_EQ(about(spheres), parse_json(R"({"kind": "spheres", "title": "Tokens", "caption": "n = 2",
+      "runs": [{"name": "post-ln", "colour": "#010203", "points": 2, "times": [0.0, 2.5]}]})",
+                                         "typed"));
+    spheres.circle = true;
+    EXPECT_EQ(about(spheres)["kind"], "circles");
+    EXPECT_EQ(*about_in(with_about(to_svg(spheres), about(spheres)), "f.svg"), about(spheres));
+    const PanelFigure panels{"All", {some_lines(), some_lines()}, 2, "seed 1"};
+    EXPECT_EQ(about(panels)["kind"], "panels");
+    EXPECT_EQ(about(panels)["caption"], "seed 1");
+    EXPECT_EQ(about(panels)["panels"][1], about(some_lines()));
+    EXPECT_EQ(*about_in(with_about(to_svg(panels), about(panels)), "f.svg"), about(panels));
 }
 
 }  // namespace

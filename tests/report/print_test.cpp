@@ -1,6 +1,9 @@
 // Sheets, PDF, PNG and films.
 #include "report/print.hpp"
 
+#include <dlfcn.h>
+#include <zlib.h>
+
 #include <filesystem>
 
 #include "core/file.hpp"
@@ -35,6 +38,47 @@ double big_endian(const std::string& bytes, std::size_t at) {
 // Of the header of a PNG.
 double png_width(const std::string& bytes) {
     return big_endian(bytes, 16);
+}
+
+// The checksum of PNG, bit by bit (ISO 3309): the remainder by x^32 + x^26 + .. + 1, bits reversed.
+std::uint32_t checksum(std::string_view bytes) {
+    std::uint32_t rest = 0xffffffffU;
+    for (const char byte : bytes) {
+        rest ^= static_cast<unsigned char>(byte);
+        for (int bit = 0; bit < 8; ++bit) {
+            rest = (rest >> 1U) ^ ((rest & 1U) != 0 ? 0xedb88320U : 0U);
+        }
+    }
+    return ~rest;
+}
+
+TEST(Png, HasTheColoursOfThePictureOnWhitePaper) {
+    const std::string svg =
+        R"(<svg xmlns="http://www.w3.org/2000/svg" width="3" height="2"><rect width="1" height="2" fill="#102030"/>)"
+        R"(<rect x="1" width="1" height="1" fill="#ff8001"/><rect x="2" width="1" height="2" fill="#000000" fill-opacity="0.2"/></svg>)";
+    Sheet sheet;
+    sheet.width_px = 3;
+    const std::string bytes = printed(svg, Format::png, sheet);
+    ASSERT_EQ(bytes.substr(0, 8), "\x89PNG\r\n\x1a\n");
+    std::string packed;
+    for (std::size_t at = 8; at < bytes.size();) {
+        const auto length = static_cast<std::size_t>(big_endian(bytes, at));
+        EXPECT_EQ(big_endian(bytes, at + 8 + length), checksum(std::string_view(bytes).substr(at + 4, 4 + length)));
+        packed += bytes.substr(at + 4, 4) == "IDAT" ? bytes.substr(at + 8, length) : std::string();
+        at += 12 + length;
+    }
+    EXPECT_EQ(png_width(bytes), 3);
+    EXPECT_EQ(big_endian(bytes, 20), 2);
+    void* const zlib = dlopen("libz.so.1", RTLD_NOW);
+    ASSERT_NE(zlib, nullptr);
+    const auto unpack = reinterpret_cast<decltype(&uncompress)>(dlsym(zlib, "uncompress"));
+    std::vector<unsigned char> rows(100);
+    uLongf size = rows.size();
+    ASSERT_EQ(unpack(rows.data(), &size, reinterpret_cast<const Bytef*>(packed.data()), packed.size()), Z_OK);
+    rows.resize(size);
+    // 0.2 of black on white is 255 - 51.
+    EXPECT_EQ(rows, (std::vector<unsigned char>{0, 0x10, 0x20, 0x30, 0xff, 0x80, 0x01, 204, 204, 204,  //
+                                                0, 0x10, 0x20, 0x30, 0xff, 0xff, 0xff, 204, 204, 204}));
 }
 
 TEST(Sheet, AColumnOfAPaperHasItsWidthAndItsLetters) {
@@ -173,6 +217,14 @@ TEST(Film, IsWrittenAsPicturesToo) {
               (std::vector<std::string>{"film-0001.png", "film-0002.png", "film-0003.png", "film.svg"}));
     EXPECT_EQ(png_width(read_text_file(folder / "film-0002.png", 1 << 20)), 300);
     EXPECT_TRUE(has(film_frame(two_runs(), 1), ">t = 0.5<"));
+    for (std::size_t i = 0; i < 3; ++i) {  // several threads write them
+        EXPECT_EQ(read_text_file(folder / ("film-000" + std::to_string(i + 1) + ".png"), 1 << 20),
+                  printed(film_frame(two_runs(), i, sheet), Format::png, sheet))
+            << i;
+    }
+    const auto said = about_in(read_text_file(folder / "film.svg", 1 << 20), "film.svg");
+    ASSERT_TRUE(said);
+    EXPECT_EQ(*said, about(two_runs()));
     std::filesystem::remove_all(folder);
 }
 

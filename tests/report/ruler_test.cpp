@@ -36,6 +36,16 @@ TEST(LinearTicks, StepByOneTwoOrFive) {
     EXPECT_EQ(linear(0.98, 1.0), (Labels{"0.980", "0.985", "0.990", "0.995", "1.000"}));
 }
 
+TEST(LinearTicks, OfWholeNumbersHaveNoneBetween) {
+    const auto whole = [](double lo, double hi) {
+        return labels(Ruler{.scale = Scale::linear, .lo = lo, .hi = hi, .whole = true}.ticks(8));
+    };
+    EXPECT_EQ(whole(0, 4), (Labels{"0", "1", "2", "3", "4"}));
+    EXPECT_EQ(whole(1, 4), (Labels{"1", "2", "3", "4"}));
+    EXPECT_EQ(whole(0, 40), (Labels{"0", "5", "10", "15", "20", "25", "30", "35", "40"}));
+    EXPECT_GE(whole(1, 2).size(), 3U) << "too few of them to be read: a scale as any other";
+}
+
 TEST(LinearTicks, AreExactDecimals) {
     const auto ticks = Ruler{Scale::linear, 0, 1}.ticks(10);
     ASSERT_EQ(ticks.size(), 11U);

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* two_runs = R"json({"runs": [
   {"scheme": "post-ln", "equation": "norm(x + dt*f(x))", "outcome": "done", "t": [0, 1, 2],
    "cosine": {"mean": [0.1, 0.5, 0.9995], "lo": [0, 0.4, 0.9], "hi": [0.2, 0.6, 1]},
-   "speed": [1, null, 0.25], "radius": {"mean": [1, 1, 1]}, "collapse_time": 2, "fused": [], "stats": {"steps": 3}},
+   "speed": [1, null, 0.25], "radius": {"mean": [1, 1, 1]}, "clusters": [4, 2, 1], "collapse_time": 2, "fused": [], "stats": {"steps": 3}},
   {"scheme": "</script>", "equation": "x + <b>", "outcome": "diverged", "t": [0, 1],
    "cosine": {"mean": [0.1, 0.3]}, "speed": [1, 2], "collapse_time": null}]})json";
 
@@ -40,6 +40,25 @@ TEST(SimulationPage, HasEveryNumberOfTheRuns) {
     EXPECT_EQ(dump_json(table["rows"][1]), R"(["</script>","x + <b>","diverged",0.1,0.3,null,1.0,2.0,null])");
 }
 
+// Quantiles of five values, by linear interpolation: 5 % is a fifth of the way from the least to the next.
+TEST(SimulationPage, HasBandsOverTheSystems) {
+    const ResultFolder folder("simulate");
+    folder.put("result.json", two_runs);
+    const std::vector<double> speeds = {5, 1, 3, 2, 4, 50, 10, 30, 20, 40, std::nan(""), 7, std::nan(""), 7, 7};
+    const std::vector<TensorToWrite> tensors = {tensor("0.post-ln.systems.speed", {3, 5}, speeds)};
+    write_safetensors(folder.path() / "samples.safetensors", tensors, {});
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json curves = part_of(read, "curves");
+    EXPECT_EQ(curves["bands"]["speed"], typed(R"(["speed.lo", "speed.hi"])"));
+    const Json& of_first = curves["series"][0]["y"];
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_NEAR(of_first["speed.lo"][i].get<double>(), (std::vector<double>{1.2, 12, 7})[i], 1e-12);
+        EXPECT_NEAR(of_first["speed.hi"][i].get<double>(), (std::vector<double>{4.8, 48, 7})[i], 1e-12);
+    }
+    EXPECT_FALSE(curves["series"][1]["y"].contains("speed.lo"));
+}
+
 // [frames, shown, 3] as 16-bit numbers: 1 is 32767 (ff 7f), -0.5 is -16384 (00 c0), little-endian.
 TEST(SimulationPage, ShowsTheFramesOfEachRun) {
     const ResultFolder folder("simulate");
@@ -64,6 +83,7 @@ TEST(SimulationPage, ShowsTheFramesOfEachRun) {
     EXPECT_EQ(spheres["runs"][0]["points"], "/38AAAAAAAAAwAAAAAAAAP9/AAAAAAAA");
     EXPECT_EQ(spheres["runs"][0]["times"], typed("[0.0, 2.0]"));
     EXPECT_EQ(spheres["runs"][0]["cosine"], typed("[0.1, 0.9995]")) << "of the samples at these times";
+    EXPECT_EQ(spheres["runs"][0]["groups"], typed("[4.0, 1.0]"));
     EXPECT_EQ(spheres["runs"][1]["outcome"], "diverged");
 }
 
@@ -155,28 +175,72 @@ TEST(InspectionPage, HasBlocksAndHeads) {
     EXPECT_EQ(heads["heads"][1]["numbers"]["entropy"], 0.75);
 }
 
-TEST(LimitsPage, HasLinesForEachNAndAMapOfHeads) {
+TEST(LimitsPage, HasItsFiguresInOrderAndAMapOfHeads) {
     const ResultFolder folder("limits");
-    folder.put("limits.json", R"({"model": {"name": "m"}, "attention": "softmax", "summary": ["s"], "guidance": [],
-      "distance_by_length": [{"length": 8, "n": 1, "true": 3, "share": 0.5}, {"length": 8, "n": 5, "true": 4, "share": 0.9},
-                             {"length": 16, "n": 1, "true": 5, "share": 0.25}, {"length": 16, "n": 5, "true": 6, "share": 0.75}],
-      "distance_by_n": [{"length": 16, "n": 1, "true": 5}, {"length": 16, "n": 2, "true": 6}],
-      "separation": [{"n": 1, "ratio": 1, "upper": 2}], "alternatives": [{"attention": "sigmoid", "separation": [{"n": 1, "ratio": 0.5}]}],
-      "sensitivity": [{"temperature": 1, "eps": 0.1, "max": 0.2, "bound": 0.5, "bound_paper": null}],
-      "heads": [{"layer": 0, "head": 1, "active_share": 0.125, "diagnosis": "selective", "separation": []}]})");
+    folder.put("limits.json",
+               R"json({"model": {"name": "/a/folder/m/", "layers": 1, "heads": 2, "dim": 8, "equation": "norm(x)"},
+      "tokens": 12, "attention": "softmax", "summary": ["s"], "guidance": [],
+      "alternatives": [{"attention": "ssmax:1"}, {"attention": "../x"}],
+      "heads": [{"layer": 0, "head": 1, "active_share": 0.125, "diagnosis": "so", "selective": true, "separation": []},
+                {"layer": 0, "head": 0, "active_share": 0.5, "selective": false}]})json");
+    report::LineFigure lines;
+    lines.series = {{"one", {1, 2}, {3, 4}, {}, {}, {}}};
+    for (const char* name : {"distance-n-softmax", "distance-length-softmax", "critical-n-ssmax-1", "share-length"}) {
+        lines.title = name;
+        report::write_figure(folder.path(), name, lines);
+    }
     const Json read = folder.read();
     EXPECT_EQ(read["unreadable"], Json::array());
-    const Json lengths = part_of(read, "curves");
-    ASSERT_EQ(lengths["series"].size(), 2U);
-    EXPECT_EQ(lengths["series"][0]["name"], "N = 1");
-    EXPECT_EQ(lengths["series"][0]["x"], typed("[8.0, 16.0]"));
-    EXPECT_EQ(lengths["series"][0]["y"]["true"], typed("[3.0, 5.0]"));
-    EXPECT_EQ(lengths["series"][1]["y"]["share"], typed("[0.9, 0.75]"));
+    const Json figures = part_of(read, "figures")["figures"];
+    ASSERT_EQ(figures.size(), 4U);
+    EXPECT_EQ(figures[0]["title"], "share-length");
+    EXPECT_EQ(figures[1]["title"], "distance-length-softmax");
+    EXPECT_EQ(figures[2]["title"], "distance-n-softmax");
+    EXPECT_EQ(figures[3]["title"], "critical-n-ssmax-1");
+    EXPECT_EQ(figures[3]["series"][0]["y"], typed("[3.0, 4.0]"));
     const Json head = part_of(read, "heads")["heads"][0];
     EXPECT_EQ(head["head"], 1);
     EXPECT_EQ(head["numbers"]["active_share"], 0.125);
-    EXPECT_EQ(head["words"]["diagnosis"], "selective");
-    EXPECT_EQ(dump_json(part_of(read, "table")["rows"]), "[[1.0,0.1,0.2,0.5,null]]");
+    EXPECT_EQ(head["words"]["diagnosis"], "so");
+    EXPECT_EQ(part_of(read, "heads")["title"], "Attention heads of m") << "the last part of its path";
+}
+
+TEST(TheoryPage, SaysHowEachSchemeBeginsAndEnds) {
+    const ResultFolder folder("theory");
+    folder.put("config.toml", "[theory]\ntokens = 8\nbeta = [1, 5]\n");
+    const auto run = [](const std::string& scheme, const std::string& beta, const std::string& terminal,
+                        const std::string& t) {
+        return R"({"scheme": ")" + scheme + R"(", "equation": "e )" + scheme + R"(", "beta": )" + beta +
+               R"(, "initial_velocity": 0.125, "terminal": )" + terminal +
+               R"(, "time_to_cosine": [{"cosine": 0.5, "t": )" + t + R"(}]})";
+    };
+    folder.put("theory.json", R"({"summary": "In short.", "runs": [)" +
+                                  run("a", "1", R"({"law": "power", "exponent": -2.9999999999})", "4") + "," +
+                                  run("a", "5", R"({"law": "exponential", "rate": 2})", "null") + "," +
+                                  run("b", "1", R"({"law": "stretched", "rate": 4, "p": 0.5})", "6") + "," +
+                                  run("b", "5", R"({"law": "frozen", "limit": 0.75})", "7") + "]}");
+    report::LineFigure lines;
+    lines.series = {{"one", {1, 2}, {3, 4}, {}, {}, {}}};
+    for (const char* name : {"cosine", "radius", "velocity"}) {
+        lines.title = name;
+        report::write_figure(folder.path(), name, lines);
+    }
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    EXPECT_EQ(
+        read["short"][0],
+        "2 equations were asked what becomes of 8 tokens that start at right angles to each other (inverse temperature "
+        "β = 1, 5, "
+        "one run each): all pairs then keep one common cosine, 0 at the start and 1 when the tokens have become one.");
+    EXPECT_EQ(read["short"][1], "In short.");
+    const Json rows = part_of(read, "table")["rows"];
+    EXPECT_EQ(dump_json(rows[0]), R"(["a, β = 1","e a",0.125,"slows down like t^-3",4.0])");
+    EXPECT_EQ(dump_json(rows[1]), R"x(["a, β = 5","e a",0.125,"slows down like exp(-2 t)",null])x");
+    EXPECT_EQ(rows[2][3], "slows down like exp(-4 t^0.5)");
+    EXPECT_EQ(rows[3][3], "stops below 1, at a cosine of 0.75");
+    const Json figures = part_of(read, "figures")["figures"];
+    ASSERT_EQ(figures.size(), 3U);
+    EXPECT_EQ(figures[1]["title"], "velocity");
 }
 
 TEST(CheckPage, HasTheVerdictAndItsFindings) {

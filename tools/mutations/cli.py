@@ -3,6 +3,13 @@
 # Written by someone who knew the tests.
 KNOWN = [
     ("a-yardstick-is-shown-beside-itself", "src/cli/check_output.cpp", "        if (!is_itself) {", "        if (!yardstick.runs.empty()) {"),
+    ("theory-folder-forgets-beta", "src/cli/theory_command.cpp", 'add("beta", all(output.betas));', 'add("beta", {"1"});'),
+    ("theory-folder-exchanges-figures", "src/cli/theory_output.cpp", '{"radius", std::move(radius)}, {"velocity", std::move(velocity)}', '{"radius", std::move(velocity)}, {"velocity", std::move(radius)}'),
+    ("band-of-speed-reaches-to-the-extremes", "src/cli/simulate_figures.cpp", "measure::quantile(values, 0.05));", "measure::quantile(values, 0.0));"),
+    ("band-of-speed-over-samples", "src/cli/simulate_figures.cpp", "values.push_back(all[k * systems + m].*value);", "values.push_back(all[m * runs[i].record.samples.size() + k].*value);"),
+    ("band-of-speed-of-the-layer-before", "src/cli/simulate_figures.cpp", "moved.lo.push_back(series.lo[i]);", "moved.lo.push_back(series.lo[i == 0 ? 0 : i - 1]);"),
+    ("band-of-shares-is-the-middle-half", "src/cli/limits_figures.cpp", "series.lo.push_back(quantile_of(heads, 0.1));", "series.lo.push_back(quantile_of(heads, 0.25));"),
+    ("band-of-shares-of-the-shortest-text", "src/cli/limits_figures.cpp", "heads.push_back(head.by_length[i].share);", "heads.push_back(head.by_length[0].share);"),
     ("tolerance-of-the-solver-is-silent", "src/cli/simulate_output.cpp",
      "sample.one_minus_cosine < least)", "sample.one_minus_cosine < 0)"),
     ("a-page-that-fails-spoils-the-run", "src/cli/report_output.cpp", "} catch (const std::exception& error) {", "} catch (const std::logic_error& error) {"),
@@ -11,8 +18,7 @@ KNOWN = [
      "if (std::filesystem::exists(folder / record::page_name, ignored)) {"),
     ("report-forgets-where-to-write", "src/cli/report_command.cpp", "if (!flags.output.empty()) {", "if (flags.output.empty()) {"),
     ("radius-figure-shows-largest", "src/cli/simulate_figures.cpp",
-     '"mean |x|", [](const Sample& s) { return s.radius; }',
-     '"mean |x|", [](const Sample& s) { return s.radius_max; }'),
+     "[](const Sample& s) { return s.radius; }", "[](const Sample& s) { return s.radius_max; }"),
     ("warning-forgets-the-loss", "src/cli/forward_command.cpp",
      "if (!report.finite) {", "if (!report.finite && flags.save.size() > 1000) {"),
     ("a-file-limit-kills-again", "src/cli/terminal.cpp",

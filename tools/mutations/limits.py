@@ -124,7 +124,7 @@ KNOWN = [
     ("heads-compared-at-different-n", "src/limits/over_heads.cpp",
      "        head.told_n = told_n;", "        head.told_n = diagnosis_n({head});"),
     ("every-text-has-twenty-keys", "src/limits/diagnosis.cpp",
-     "from the rest; {} are saturated.\", n,", "from the rest; {} are saturated.\", n_of_diagnosis,"),
+     "        n, 100 * separation_at(", "        n_of_diagnosis, 100 * separation_at("),
     ("critical-n-where-there-is-none", "src/limits/diagnosis.cpp",
      "if (!critical.n) {", "if (critical.n) {"),
     ("speed-over-1-over-t", "src/limits/diagnosis.cpp",

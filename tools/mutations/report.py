@@ -2,6 +2,14 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("png-has-blue-for-red", "src/report/png.cpp", "for (const unsigned shift : {16U, 8U, 0U}) {\n                rows", "for (const unsigned shift : {0U, 8U, 16U}) {\n                rows"),
+    ("png-on-black-paper", "src/report/png.cpp", "& 0xffU) + paper);", "& 0xffU));"),
+    ("png-without-strides", "src/report/png.cpp", "pixels.data + i * pixels.stride + 4 * j", "pixels.data + 4 * (i * pixels.height + j)"),
+    ("film-shows-one-frame-twice", "src/report/film.cpp", "put(written[i], printed(film_frame(figure, i, sheet)", "put(written[i], printed(film_frame(figure, i / 2, sheet)"),
+    ("film-says-nothing-of-its-run", "src/report/film.cpp", "with_about(film_svg(figure, sheet), about(figure))", "film_svg(figure, sheet)"),
+    ("blocks-have-halves", "src/report/ruler.cpp", "linear_ticks(lo, hi, wanted, whole && hi - lo >= 2)", "linear_ticks(lo, hi, wanted, false)"),
+    ("sphere-picture-tells-of-the-first-run-alone", "src/report/figure_about.cpp", 'for (const SphereFigure::Run& run : figure.runs) {', 'for (const SphereFigure::Run& run : {figure.runs.front()}) {'),
+    ("panels-tell-no-caption", "src/report/figure_about.cpp", 'head_json("panels", figure.title, figure.caption)', 'head_json("panels", figure.title, figure.title)'),
     ("band-with-lower-edge-twice", "src/report/curves.cpp",
      "const double other = band_edge(plot, series.hi[i]);", "const double other = band_edge(plot, series.lo[i]);"),
     ("whiskers-reach-one-box", "src/report/box_figure.cpp",

@@ -11,6 +11,8 @@ export interface ChartData {
 }
 export interface ChartOptions { hidden?: Set<string>; toggled?: () => void; head?: Node; height?: number }
 
+let charts = 0;  // every clip path has a name of its own
+
 export class Chart {
     readonly element: HTMLElement;
     private readonly plot = svg('svg', { class: 'plot', tabindex: 0, role: 'img' });
@@ -18,6 +20,8 @@ export class Chart {
     private readonly legend = make('div', { class: 'legend', role: 'group', 'aria-label': 'Lines to show' });
     private readonly numbers = make('details', { class: 'numbers' }, make('summary', {}, 'The numbers'));
     private readonly hidden: Set<string>;
+    private readonly clip = `inside-${++charts}`;
+    private readonly inside = svg('g', { class: 'inside', 'clip-path': `url(#${this.clip})` });
     private scales: { x: Scale; y: Scale } | null = null;
     private at: number | null = null;   // the x that is read
     private marker: number | null = null;  // an x that somebody else points at: the time of the spheres
@@ -104,6 +108,10 @@ export class Chart {
             return;
         }
         this.draw_axes(x, y, width, bottom);
+        // A line may go on where the axis does not: it ends at the edge, not on the numbers beside it.
+        const edge = svg('rect', { x: x.from - 4, y: 20, width: x.to - x.from + 8, height: bottom - 16 });
+        this.inside.replaceChildren();
+        this.plot.append(svg('clipPath', { id: this.clip }, edge), this.inside);
         for (const line of this.visible()) this.draw_line(line, x, y);
         if (this.marker !== null) {
             const place = x.at(this.marker);
@@ -122,7 +130,7 @@ export class Chart {
         for (const { value, label } of x.ticks(Math.max(2, Math.floor(width / 90)), whole)) {
             const place = x.at(value);
             this.plot.append(svg('line', { class: 'grid', x1: place, x2: place, y1: 24, y2: bottom }),
-                svg('text', { class: 'axis', x: place, y: bottom + 16, 'text-anchor': 'middle' }, label));
+                svg('text', { class: 'axis', x: Math.min(place, width - 2 - 3.4 * label.length), y: bottom + 16, 'text-anchor': 'middle' }, label));
         }
         this.plot.append(svg('text', { class: 'axis label', x: (x.from + x.to) / 2, y: bottom + 34, 'text-anchor': 'middle' }, this.data.x),
             svg('text', { class: 'axis label', x: 4, y: 13 }, this.data.y));
@@ -141,7 +149,7 @@ export class Chart {
                 above += `${above ? 'L' : 'M'}${inside(px)} ${inside(hi)}`;
                 below = `L${inside(px)} ${inside(lo)}` + below;
             }
-            if (above) this.plot.append(svg('path', { d: above + below + 'Z', fill: colour, 'fill-opacity': 0.15, stroke: 'none' }));
+            if (above) this.inside.append(svg('path', { d: above + below + 'Z', fill: colour, 'fill-opacity': 0.15, stroke: 'none' }));
         }
         let path = '';
         let dots = '';
@@ -157,13 +165,14 @@ export class Chart {
             const alone = run === 1 && Number.isNaN(x.at(line.x[i + 1]) + y.at(line.y[i + 1]));
             if (line.x.length <= 16 || alone) dots += `M${inside(px)} ${inside(py)}h0`;
         }
-        if (path) this.plot.append(svg('path', { d: path, class: 'line', stroke: colour, 'stroke-dasharray': dash_of(line.dash) }));
-        if (dots) this.plot.append(svg('path', { d: dots, class: 'dots', stroke: colour }));
+        if (path) this.inside.append(svg('path', { d: path, class: 'line', stroke: colour, 'stroke-dasharray': dash_of(line.dash) }));
+        if (dots) this.inside.append(svg('path', { d: dots, class: 'dots', stroke: colour }));
     }
 
     private draw_cursor(x: Scale, y: Scale, bottom: number): void {
         this.readout.replaceChildren();
         if (this.at === null) {
+            this.readout.append('Point at the chart, or use the arrow keys on it, to read values.');
             return;
         }
         const place = x.at(this.at);
@@ -249,7 +258,7 @@ export class Chart {
             }
         }
         const thinned = this.visible().some(line => line.points > line.x.length || line.x.length > 60);
-        this.numbers.append(make('div', { class: 'scroll', tabindex: 0 },
+        this.numbers.append(make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${this.data.title}: the numbers` },
             thinned ? make('p', {}, 'A selection; the tables in the folder have every number.') : null,
             make('table', {}, make('thead', {}, make('tr', {}, make('th', {}, 'line'), make('th', {}, this.data.x), make('th', {}, this.data.y))), body)));
     }

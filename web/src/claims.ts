@@ -13,9 +13,21 @@ const MEANING: { [verdict: string]: [string, string] } = {
     'not-tested': ['·', 'no run can decide it; the note says why'],
 };
 
-const HEADLINE: { [verdict: string]: string } = {
-    'holds': 'hold as stated', 'holds-corrected': 'hold once corrected', 'fails': 'fail', 'undecided': 'are undecided', 'skipped': 'were skipped', 'not-tested': 'cannot be tested',
+// Which paper a claim is of: the first word of its id.
+const PAPERS: { [group: string]: string } = {
+    dynamics: 'Normalization in Attention Dynamics', limits: 'Limitations of Normalization in Attention Mechanism', stability: 'Stability of Transformers under Layer Normalization',
 };
+function group_of(claim: Claim): string {
+    return claim.id.split('-')[0] ?? '';
+}
+
+// The first sentence of a note, or as much of it as a glance takes.
+function beginning(note: string): string {
+    const end = note.indexOf('. ');
+    const sentence = end > 0 ? note.slice(0, end + 1) : note;
+    const shown = sentence.length > 220 ? sentence.slice(0, 217).replace(/\s\S*$/, '') + ' …' : sentence;
+    return shown.charAt(0).toUpperCase() + shown.slice(1);
+}
 
 function badge(verdict: string): HTMLElement {
     const known = verdict in MEANING;
@@ -49,7 +61,8 @@ export function claims_of(part: Claims, figures: Map<string, Figure>): HTMLEleme
     const status = make('p', { class: 'caption', role: 'status' });
     const rows = part.claims.map(claim => {
         const details = make('details', { class: 'claim', 'data-verdict': claim.verdict, 'data-id': claim.id },
-            make('summary', {}, badge(claim.verdict), make('span', { class: 'statement' }, claim.statement), make('span', { class: 'id' }, claim.id)));
+            make('summary', {}, badge(claim.verdict), make('span', { class: 'statement' }, claim.statement,
+                claim.verdict !== 'holds' && claim.note ? make('span', { class: 'instead' }, beginning(claim.note)) : null), make('span', { class: 'id' }, claim.id)));
         if (claim.recorded && claim.recorded !== claim.verdict && claim.verdict !== 'skipped' && claim.verdict !== 'undecided') {
             details.querySelector('summary')!.append(make('span', { class: 'news' }, `recorded as ${claim.recorded}`));
         }
@@ -59,6 +72,7 @@ export function claims_of(part: Claims, figures: Map<string, Figure>): HTMLEleme
         const searched = `${claim.id} ${claim.statement} ${claim.source} ${claim.note}`.toLowerCase();
         return { claim, details, searched };
     });
+    const heads: [HTMLElement, string][] = [];
     const filter = () => {
         let shown = 0;
         for (const { claim, details, searched } of rows) {
@@ -66,9 +80,21 @@ export function claims_of(part: Claims, figures: Map<string, Figure>): HTMLEleme
             details.hidden = !on;
             shown += on ? 1 : 0;
         }
+        for (const [head, group] of heads) head.hidden = rows.every(row => row.details.hidden || group_of(row.claim) !== group);
         status.textContent = `${shown} of ${rows.length} claims are shown. Click one to see its evidence.`;
     };
-    list.append(...rows.map(row => row.details));
+    const groups = [...new Set(part.claims.map(group_of))];
+    for (const group of groups) {
+        const own = rows.filter(row => group_of(row.claim) === group);
+        if (groups.length > 1) {
+            const tally = order.map(verdict => [own.filter(row => row.claim.verdict === verdict).length, verdict] as const).filter(([count]) => count > 0);
+            const head = make('h4', {}, Object.prototype.hasOwnProperty.call(PAPERS, group) ? `“${PAPERS[group]}”` : group,
+                make('span', { class: 'path' }, ` ${tally.map(([count, verdict]) => `${count} ${verdict}`).join(', ')}`));
+            heads.push([head, group]);
+            list.append(head);
+        }
+        list.append(...own.map(row => row.details));
+    }
     const filters = make('div', { class: 'filters', role: 'group', 'aria-label': 'Show only claims with these verdicts' });
     for (const verdict of order) {
         const toggle = button(`${MEANING[verdict]?.[0] ?? ''} ${verdict} ${counts.get(verdict)}`, { 'aria-pressed': 'false', class: `verdict v-${verdict in MEANING ? verdict : 'other'}` }, () => {
@@ -90,8 +116,9 @@ export function claims_of(part: Claims, figures: Map<string, Figure>): HTMLEleme
         share.style.flexGrow = String(counts.get(verdict));
         strip.append(share);
     }
-    const said = order.map(verdict => `${counts.get(verdict)} ${HEADLINE[verdict] ?? verdict}`).join(', ');
-    return make('section', { class: 'verdicts' }, make('h3', {}, 'Which claims hold'), make('p', { class: 'lead' }, make('strong', {}, `Of ${rows.length} claims ${said}.`)),
-        make('p', {}, 'Each claim is a statement of a paper, put to the test: a prediction typed from the paper beside a measurement that shares no code with it.'),
-        strip, meanings, filters, status, list);
+    const telling = part.telling.map(name => figures.get(name)).filter((figure): figure is Figure => figure !== undefined);
+    return make('section', { class: 'verdicts' }, make('h3', {}, 'Which claims hold'),
+        make('p', {}, 'Each claim is a statement of a paper, put to the test: a prediction typed from the paper beside a measurement that shares no code with it. Claims that do not hold as stated say below what is true instead.'),
+        strip, meanings, telling.length ? make('h3', {}, 'What was measured, in pictures') : null, telling.length ? make('div', { class: 'charts telling' }, ...telling.map(figure_of)) : null,
+        make('h3', {}, 'Every claim'), filters, status, list);
 }

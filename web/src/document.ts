@@ -18,7 +18,7 @@ export interface Curves {
     kind: 'curves'; title: string; about: string; x: Axis; quantities: string[]; shown: string[]; series: Series[];
     bands: { [quantity: string]: [string, string] };  // which two quantities are drawn as a band around this one
 }
-export interface Run extends Look { equation: string; outcome: string; times: number[]; points: string; cosine: Numbers }
+export interface Run extends Look { equation: string; outcome: string; times: number[]; points: string; cosine: Numbers; groups: Numbers }
 export interface Spheres {
     kind: 'spheres'; title: string; tokens: number; shown: number; dim: number; share: number | null; samples: number; runs: Run[];
 }
@@ -28,7 +28,7 @@ export interface LineFigure {
 }
 export interface HeatFigure {
     kind: 'heat'; name: string; title: string; caption: string; x: Axis; y: Axis; colour: Axis;
-    x_values: number[]; y_values: number[]; values: Numbers;
+    x_values: number[]; y_values: number[]; values: Numbers; centre?: number;
 }
 export interface BoxFigure {
     kind: 'boxes'; name: string; title: string; caption: string; axis: Axis;
@@ -39,7 +39,7 @@ export interface Claim {
     id: string; statement: string; source: string; predicted: string; measured: string; tolerance: string;
     verdict: string; recorded: string; note: string; seconds: number | null; figures: string[];
 }
-export interface Claims { kind: 'claims'; claims: Claim[] }
+export interface Claims { kind: 'claims'; claims: Claim[]; telling: string[] }  // telling: figures that are shown without a click
 export interface Figures { kind: 'figures'; title: string; figures: Figure[] }
 export interface Head { layer: number; head: number; numbers: { [quantity: string]: number | null }; words: { [name: string]: string } }
 export interface Heads { kind: 'heads'; title: string; about: string; quantities: string[]; shown: string; heads: Head[] }
@@ -52,6 +52,6 @@ export interface Findings {
 export type Part = Spheres | Curves | Claims | Figures | Heads | Table | Sentences | Findings;
 
 export interface Folder {
-    name: string; command: string; settings: [string, string][]; provenance: [string, string][]; unreadable: string[]; parts: Part[];
+    name: string; command: string; short: string[]; settings: [string, string][]; provenance: [string, string][]; unreadable: string[]; parts: Part[];
 }
 export interface Document { version: string; folders: Folder[]; notes: string[] }

@@ -29,17 +29,45 @@ export function heat_colour(share: number): string {
     return `rgb(${mixed.join(',')})`;
 }
 
-export function colour_bar(scale: Scale, label: string): HTMLElement {
+// Around a boundary: blue below it, grey-white at it, orange-brown above.
+function side_colour(share: number): string {
+    const stops: [number, number, number][] = [[31, 84, 148], [134, 163, 203], [238, 236, 234], [204, 154, 121], [136, 71, 21]];
+    const place = Math.max(0, Math.min(1, share)) * (stops.length - 1);
+    const i = Math.min(stops.length - 2, Math.floor(place));
+    return `rgb(${stops[i]!.map((v, k) => Math.round(v + (place - i) * (stops[i + 1]![k]! - v))).join(',')})`;
+}
+
+// The range of the colours; around a boundary it reaches equally far to both sides.
+function colour_scale(figure: HeatFigure): Scale | null {
+    const scale = Scale.over(figure.values, figure.colour.log, 0, 1, figure.colour.min, figure.colour.max);
+    const centre = figure.centre;
+    if (!scale || centre === undefined) return scale;
+    if (scale.log) {
+        const reach = Math.max(scale.hi / centre, centre / scale.lo);
+        return new Scale(centre / reach, centre * reach, true, 0, 1);
+    }
+    const reach = Math.max(scale.hi - centre, centre - scale.lo);
+    return new Scale(centre - reach, centre + reach, false, 0, 1);
+}
+
+export function colour_bar(scale: Scale, label: string, colour: (share: number) => string = heat_colour): HTMLElement {
     const strip = make('span', { class: 'strip', 'aria-hidden': 'true' });
-    const stops = [0, 0.25, 0.5, 0.75, 1].map(share => heat_colour(share));
+    const stops = [0, 0.25, 0.5, 0.75, 1].map(share => colour(share));
     strip.style.background = `linear-gradient(90deg, ${stops.join(',')})`;
     return make('div', { class: 'colour-bar' }, `${label}: ${show(scale.lo)} `, strip, ` ${show(scale.hi)}${scale.log ? ' (log)' : ''}`);
+}
+
+// Numbers along an edge of a heat map; of many, some.
+function heat_labels(values: number[], name: string): HTMLElement {
+    const step = Math.max(1, Math.ceil(values.length / 12));
+    return make('div', { class: name, 'aria-hidden': 'true' }, ...values.map((value, i) => make('span', {}, i % step === 0 ? show(value, 3) : '')));
 }
 
 function heat(figure: HeatFigure): HTMLElement {
     const columns = figure.x_values.length;
     const rows = figure.y_values.length;
-    const scale = Scale.over(figure.values, figure.colour.log, 0, 1, figure.colour.min, figure.colour.max);
+    const scale = colour_scale(figure);
+    const colour = figure.centre === undefined ? heat_colour : side_colour;
     const canvas = make('canvas', { class: 'heat', tabindex: 0, role: 'img', width: columns, height: rows,
         'aria-label': `${figure.title}: ${figure.colour.label} over ${figure.x.label} and ${figure.y.label}. Arrow keys read cells.` });
     const context = canvas.getContext('2d');
@@ -48,7 +76,7 @@ function heat(figure: HeatFigure): HTMLElement {
     for (let line = 0; context && line < rows; ++line) {
         for (let j = 0; j < columns; ++j) {
             const share = scale ? scale.at(figure.values[row_at(line) * columns + j]) : NaN;
-            context.fillStyle = Number.isNaN(share) ? '#888' : heat_colour(share);
+            context.fillStyle = Number.isNaN(share) ? '#888' : colour(share);
             context.fillRect(j, line, 1, 1);
         }
     }
@@ -73,9 +101,11 @@ function heat(figure: HeatFigure): HTMLElement {
         cell = [Math.min(columns - 1, Math.max(0, cell[0] + move[0])), Math.min(rows - 1, Math.max(0, cell[1] + move[1]))];
         read();
     });
-    return make('figure', { class: 'chart' }, make('figcaption', {}, figure.title), scale ? colour_bar(scale, figure.colour.label) : null, canvas,
-        make('div', { class: 'spread' }, make('span', {}, `↑ ${figure.y.label}: ${show(figure.y_values[row_at(rows - 1)])} to ${show(figure.y_values[row_at(0)])}`),
-            make('span', {}, `${figure.x.label}: ${show(figure.x_values[0])} to ${show(figure.x_values[columns - 1])} →`)),
+    return make('figure', { class: 'chart' }, make('figcaption', {}, figure.title), scale ? colour_bar(scale, figure.colour.label, colour) : null,
+        make('div', { class: 'heat-axis' }, `↑ ${figure.y.label}`),
+        make('div', { class: 'heat-plot' }, heat_labels(Array.from({ length: rows }, (_, line) => figure.y_values[row_at(line)]!), 'heat-y'), canvas,
+            make('span', {}), heat_labels(figure.x_values, 'heat-x')),
+        make('div', { class: 'heat-axis right' }, `${figure.x.label} →`),
         readout, figure.caption ? make('p', { class: 'caption' }, figure.caption) : null);
 }
 
@@ -86,6 +116,8 @@ function boxes(figure: BoxFigure): HTMLElement {
     const scale = Scale.over(values, figure.axis.log, left, width - 16, figure.axis.min, figure.axis.max);
     const height = 34 + 26 * figure.groups.length + 30;
     const plot = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': figure.title });
+    const marks = [...new Set(figure.groups.flatMap(group => group.marks.map(mark => mark.label)))];
+    const mark_colour = (label: string) => colour_of('', marks.indexOf(label) + 1);
     const readout = make('div', { class: 'readout', 'aria-live': 'polite' }, 'Each box spans the middle half of the values, the line in it is the median, the thin line reaches from the least to the largest.');
     if (scale) {
         for (const { value, label } of scale.ticks(6)) {
@@ -107,7 +139,7 @@ function boxes(figure: BoxFigure): HTMLElement {
             if (!Number.isNaN(median)) row.append(svg('line', { x1: median, x2: median, y1: y - 8, y2: y + 8, stroke: colour, 'stroke-width': 3 }));
             for (const mark of group.marks) {
                 const place = scale.at(mark.value);
-                if (!Number.isNaN(place)) row.append(svg('line', { x1: place, x2: place, y1: y - 11, y2: y + 11, class: 'mark' }));
+                if (!Number.isNaN(place)) row.append(svg('line', { x1: place, x2: place, y1: y - 11, y2: y + 11, class: 'mark', stroke: mark_colour(mark.label) }));
             }
             const tell = () => { readout.textContent = said; };
             row.addEventListener('pointerenter', tell);
@@ -115,5 +147,9 @@ function boxes(figure: BoxFigure): HTMLElement {
             plot.append(row);
         });
     }
-    return make('figure', { class: 'chart' }, make('figcaption', {}, figure.title), plot, readout, figure.caption ? make('p', { class: 'caption' }, figure.caption) : null);
+    const key = make('div', { class: 'legend' }, ...marks.map(label => {
+        const sample = svg('svg', { width: 10, height: 16, 'aria-hidden': 'true' }, svg('line', { x1: 5, x2: 5, y1: 0, y2: 16, class: 'mark', stroke: mark_colour(label) }));
+        return make('span', { class: 'value' }, sample, ` ${label}`);
+    }));
+    return make('figure', { class: 'chart' }, make('figcaption', {}, figure.title), plot, marks.length ? key : null, readout, figure.caption ? make('p', { class: 'caption' }, figure.caption) : null);
 }

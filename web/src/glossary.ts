@@ -83,10 +83,20 @@ const WORDS: { [name: string]: [string, string] } = {
     'memory': ['memory of the input', 'How much of the embedding is still seen in the stream: a cosine.'],
 };
 
+// Edges of a band over systems: "speed.lo".
+function edge_of(name: string): [string, string] | null {
+    const found = /^(.+)[.](lo|hi)$/.exec(name);
+    return found ? [found[1]!, found[2] === 'lo' ? 'lower' : 'upper'] : null;
+}
+
 export function label_of(name: string): string {
+    const edge = Object.prototype.hasOwnProperty.call(WORDS, name) ? null : edge_of(name);
+    if (edge) return `${label_of(edge[0])}, ${edge[1]} edge`;
     return Object.prototype.hasOwnProperty.call(WORDS, name) ? WORDS[name]![0] : name.replace(/_/g, ' ');
 }
 export function meaning_of(name: string): string {
+    const edge = Object.prototype.hasOwnProperty.call(WORDS, name) ? null : edge_of(name);
+    if (edge) return `5 % of the systems (independent starts) are ${edge[1] === 'lower' ? 'below' : 'above'}.`;
     return Object.prototype.hasOwnProperty.call(WORDS, name) ? WORDS[name]![1] : '';
 }
 

@@ -8,13 +8,13 @@ function facts(title: string, rows: [string, string][]): HTMLElement | null {
     if (rows.length === 0) return null;
     const list = make('dl', {});
     for (const [name, value] of rows) list.append(make('dt', {}, name), make('dd', {}, value));
-    return make('div', {}, make('h4', {}, title), list);
+    return make('div', {}, make('h3', {}, title), list);
 }
 
 function folder_of(folder: Folder, id: string): HTMLElement {
     const [title, words] = command_words(folder.command);
-    const section = make('section', { class: 'folder', id }, make('h2', {}, title, ' ', make('span', { class: 'path' }, folder.name)),
-        words ? make('p', { class: 'lead' }, words) : null);
+    const section = make('section', { class: 'folder', id }, make('h2', {}, title, ' ', make('span', { class: 'path' }, `folder ${folder.name}`)),
+        folder.short.length ? make('div', { class: 'short' }, ...folder.short.map(text => make('p', {}, text))) : null, words ? make('p', {}, words) : null);
     for (const sentence of folder.unreadable) section.append(make('p', { class: 'unreadable', role: 'note' }, sentence));
     for (const element of parts_of(folder.parts)) {
         // A part without anything in it (all of its figures stand with their claims) is not shown.
@@ -42,7 +42,7 @@ function start(): void {
     const root = document.getElementById('page')!;
     const data = JSON.parse(document.getElementById('data')!.textContent ?? '') as Document;
     const main = make('main', { id: 'main' });
-    const links = make('nav', { 'aria-label': 'Folders' });
+    const links = make('nav', { 'aria-label': 'Folders', hidden: data.folders.length < 2 });
     data.folders.forEach((folder, i) => {
         main.append(folder_of(folder, `folder-${i}`));
         if (data.folders.length > 1) links.append(make('a', { href: `#folder-${i}` }, `${command_words(folder.command)[0]}: ${folder.name}`));

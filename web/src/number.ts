@@ -18,6 +18,13 @@ export function show(value: number | null | undefined, digits = 4): string {
     return `${Number(mantissa)}·10${superscript(Number(exponent))}`;
 }
 
+// A cosine: three decimals, and a minus sign that is one.
+export function show_cosine(value: number | null | undefined): string {
+    if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+    const text = value.toFixed(3);
+    return text === '-0.000' ? '0.000' : text.replace('-', '−');
+}
+
 // A number with more digits than anyone reads, shorter; other text as it is.
 export function shortened(text: string): string {
     return text.length > 8 && /^-?[0-9.]+(e-?[0-9]+)?$/.test(text) ? show(Number(text), 5) : text;

@@ -15,8 +15,10 @@ function data_of(part: Curves, quantity: string): ChartData {
     const [least, largest] = values.reduce(([lo, hi], v) => [Math.min(lo, v), Math.max(hi, v)], [Infinity, -Infinity]);
     // Positive numbers over more than two powers of ten are read on a log axis; cosines, which have a scale of their own, are not.
     const log_y = !quantity.startsWith('cosine') && least > 0 && largest / least > 100;
+    // Cosines go from 0 to 1: an axis over a hundredth of that magnifies what is next to nothing.
+    const narrow = quantity.startsWith('cosine') && largest - least < 0.02;
     return {
-        title: label_of(quantity), caption: meaning_of(quantity), x: part.x.label, y: label_of(quantity), log_x: part.x.log, log_y,
+        title: label_of(quantity), caption: meaning_of(quantity) + (band ? ' The pale band holds the middle 90 % (of systems, or of tokens).' : '') + (narrow ? ` Mind the scale: all of these lie within ${show(largest - least, 2)} of each other.` : ''), x: part.x.label, y: label_of(quantity), log_x: part.x.log, log_y,
         lines: part.series.filter(series => series.y[quantity] !== undefined).map(series => ({
             name: series.name, colour: series.colour, dash: series.dash, points: series.points,
             x: series.own_x?.[quantity] ?? series.x, y: series.y[quantity]!,
@@ -31,9 +33,9 @@ function curves_of(part: Curves, moving: Chart[]): HTMLElement {
     const charts: Chart[] = [];
     const box = make('div', { class: 'charts' });
     for (const first of part.shown) {
-        const caption = make('p', { class: 'caption' }, meaning_of(first));
+        const caption = make('p', { class: 'caption' }, data_of(part, first).caption);
         const head = choice('Show', part.quantities.map(name => [name, label_of(name)]), first, name => {
-            caption.textContent = meaning_of(name);
+            caption.textContent = data_of(part, name).caption;
             chart.show({ ...data_of(part, name), caption: '' });
         });
         const chart: Chart = new Chart({ ...data_of(part, first), caption: '' }, { hidden, toggled: () => charts.forEach(one => one.draw()), head });
@@ -49,10 +51,12 @@ function curves_of(part: Curves, moving: Chart[]): HTMLElement {
 
 function table_of(part: Table): HTMLElement {
     const head = make('tr', {}, ...part.columns.map(name => make('th', { scope: 'col', title: meaning_of(name) }, label_of(name))));
-    const body = make('tbody', {}, ...part.rows.map(row => make('tr', {}, ...row.map(cell =>
-        typeof cell === 'string' ? make('td', {}, cell) : make('td', { class: 'n' }, show(cell))))));
+    const body = make('tbody', {}, ...part.rows.map(row => make('tr', {}, ...row.map((cell, k) => make('td',
+        { class: typeof cell === 'string' ? undefined : 'n', 'data-name': label_of(part.columns[k] ?? '') }, typeof cell === 'string' ? cell : show(cell))))));
+    // On a phone a row of many columns becomes a small list; a long table of few columns stays one.
+    const wide = part.columns.length > 6 && part.rows.length <= 24;
     return make('section', {}, make('h3', {}, part.title), part.about ? make('p', {}, part.about) : null,
-        make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': part.title }, make('table', {}, make('thead', {}, head), body)),
+        make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': part.title }, make('table', { class: wide ? 'as-lists' : undefined }, make('thead', {}, head), body)),
         part.of > part.rows.length ? make('p', { class: 'caption' }, `The first ${part.rows.length} of ${part.of.toLocaleString('en')} rows.`) : null);
 }
 

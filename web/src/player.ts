@@ -3,29 +3,32 @@ import { Spheres } from './document';
 import { button, choice, colour_of, make, tick } from './dom';
 import { Camera } from './camera';
 import { Sphere } from './sphere';
-import { show } from './number';
+import { show, show_cosine } from './number';
 
 const SECONDS = 10;  // of the whole run at speed 1
 
+// What a dot is, and what to look for; what else one may ask stands below the spheres.
 function words_of(part: Spheres): string {
+    const place = part.dim === 2 ? 'the circle' : part.dim === 3 ? 'the sphere' : `the unit sphere in ${part.dim} dimensions`;
+    return `Each dot is one token: the direction of its vector, a point of ${place}. All schemes start alike. ` +
+        'Dots that gather in one place are tokens that have become the same: the scheme has collapsed.';
+}
+function footnote_of(part: Spheres): string {
     const dots = part.shown < part.tokens
         ? `${part.shown} of the ${part.tokens.toLocaleString('en')} tokens are drawn, evenly chosen.`
         : `All ${part.tokens} tokens are drawn.`;
-    const where = part.dim === 2 ? 'Each dot on the circle is the direction of one token\'s vector.'
-        : part.dim === 3 ? 'Each dot on the sphere is the direction of one token\'s vector.'
-        : `Each dot is the direction of one token's vector, a point of the unit sphere in ${part.dim} dimensions. It is seen from the three ` +
-          'directions along which the dots of all runs reach farthest (leading principal directions)' +
-          (part.share === null ? '.' : `, which show ${show(100 * part.share, 3)} % of their squared length; a dot inside the ball points partly elsewhere.`);
-    return `${where} All schemes start alike. Dots that gather in one place are tokens that have become the same: the scheme has collapsed. ` +
-        `The bar shows the mean cosine: 0 for unrelated tokens, 1 for equal ones. ${dots}`;
+    const where = part.dim <= 3 ? '' : 'The dots are seen from the three directions along which those of all runs reach farthest (leading principal directions)' +
+        (part.share === null ? '. ' : `, which show ${show(100 * part.share, 3)} % of their squared length; a dot inside the ball points partly elsewhere. `);
+    return `The bar shows the mean cosine of all pairs of tokens: 0 when they are unrelated, 1 when all are equal. It is low as well where tokens gather in several places: ` +
+        `a group counts tokens that point almost the same way (cosine above 0.999). ${where}${dots} `;
 }
 
 export class Player {
     readonly element: HTMLElement;
     private readonly camera = new Camera();
     private readonly spheres: Sphere[];
-    private readonly bars: [HTMLElement, HTMLElement, HTMLElement][] = [];
-    private readonly slider = make('input', { type: 'range', min: 0, max: 1000, value: 0, 'aria-label': 'Time' });
+    private readonly bars: [HTMLElement, HTMLElement, HTMLElement, HTMLElement][] = [];
+    private readonly slider = make('input', { type: 'range', min: 0, max: 1000, value: 0, 'aria-label': 'Depth (time); arrow keys go from moment to moment, space plays' });
     private readonly clock = make('output', { class: 'clock' });
     private readonly toggle = button('▶ Play', { class: 'play' }, () => this.play(!this.playing));
     private readonly times: number[];
@@ -42,6 +45,7 @@ export class Player {
         this.look();
         const grid = make('div', { class: 'spheres' });
         this.spheres.forEach((sphere, i) => grid.append(this.cell(sphere, i)));
+        this.slider.addEventListener('keydown', event => this.scrub(event));
         this.slider.addEventListener('input', () => { this.play(false); this.go(Number(this.slider.value) / 1000); });
         const controls = make('div', { class: 'controls', role: 'group', 'aria-label': 'Animation' }, this.toggle,
             button('⟲ Start', { 'aria-label': 'Back to the start' }, () => { this.play(false); this.go(0); }), this.slider, this.clock,
@@ -49,7 +53,7 @@ export class Player {
             tick('trails', true, on => { this.trails = on ? 8 : 0; this.draw(); }),
             button('Reset view', {}, () => { this.look(); this.draw(); }));
         this.element = make('section', { class: 'player' }, make('h3', {}, part.title), make('p', {}, words_of(part)), controls, grid,
-            make('p', { class: 'caption' }, (part.dim === 2 ? '' : 'Drag a sphere, or use the arrow keys on it, to turn all of them. ') +
+            make('p', { class: 'caption' }, footnote_of(part), (part.dim === 2 ? '' : 'Drag a sphere, or use the arrow keys on it, to turn all of them. ') +
                 `${this.times.length} moments of the run are kept${part.samples > this.times.length ? ` (of ${part.samples.toLocaleString('en')} samples)` : ''}; between them dots move evenly.`));
         const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
         let begun = false;
@@ -67,11 +71,12 @@ export class Player {
         fill.style.background = colour_of(run.colour, i);
         const value = make('output', {});
         const state = make('span', { class: 'state' });
-        this.bars.push([fill, value, state]);
+        const groups = make('span', {});
+        this.bars.push([fill, value, state, groups]);
         sphere.canvas.setAttribute('aria-label', `${run.name}: tokens as dots; arrow keys turn the view`);
         this.listen(sphere.canvas);
         return make('div', { class: 'cell' }, make('h4', {}, run.name, ' ', state), sphere.canvas,
-            make('div', { class: 'meter' }, make('span', { class: 'bar', 'aria-hidden': 'true' }, fill), make('span', {}, 'mean cosine ', value)),
+            make('div', { class: 'meter' }, make('span', { class: 'bar', 'aria-hidden': 'true' }, fill), make('span', {}, 'mean cosine ', value, groups)),
             make('code', { class: 'equation' }, run.equation));
     }
 
@@ -91,6 +96,20 @@ export class Player {
             if (turn) { event.preventDefault(); this.turn(...turn); }
             if (event.key === ' ') { event.preventDefault(); this.play(!this.playing); }
         });
+    }
+
+    // Arrow keys on the slider go from one kept moment to the next; Home and End to the first and the last.
+    private scrub(event: KeyboardEvent): void {
+        if (event.key === ' ') { event.preventDefault(); this.play(!this.playing); return; }
+        const last = Math.max(0, this.times.length - 1);
+        const place = this.share * last;
+        const moves: { [key: string]: number } = { ArrowRight: Math.floor(place + 1e-9) + 1, ArrowUp: Math.floor(place + 1e-9) + 1,
+            ArrowLeft: Math.ceil(place - 1e-9) - 1, ArrowDown: Math.ceil(place - 1e-9) - 1, Home: 0, End: last };
+        const frame = moves[event.key];
+        if (frame === undefined) return;
+        event.preventDefault();
+        this.play(false);
+        this.go(last > 0 ? Math.max(0, Math.min(last, frame)) / last : 0);
     }
 
     private turn(across: number, along: number): void {
@@ -144,13 +163,15 @@ export class Player {
     draw(): void {
         const t = this.time;
         const ink = getComputedStyle(this.element).getPropertyValue('--muted').trim() || '#777';
-        this.clock.textContent = `t = ${show(t, 3)}`;
-        this.slider.setAttribute('aria-valuetext', `t = ${show(t, 3)}`);
+        this.clock.textContent = `depth ${show(t, 3)}`;
+        this.slider.setAttribute('aria-valuetext', `depth ${show(t, 3)}`);
         this.spheres.forEach((sphere, i) => {
             sphere.draw(t, this.trails, ink);
-            const [fill, value, state] = this.bars[i]!;
+            const [fill, value, state, groups] = this.bars[i]!;
             const cosine = sphere.run.cosine[this.frame(sphere, t)] ?? null;
-            value.textContent = show(cosine, 3);
+            value.textContent = show_cosine(cosine);
+            const count = sphere.run.groups[this.frame(sphere, t)] ?? null;
+            groups.textContent = count === null ? '' : ` · ${show(Math.round(count))} ${count === 1 ? 'group' : 'groups'}`;
             fill.style.width = `${100 * Math.max(0, Math.min(1, cosine ?? 0))}%`;
             const ended = sphere.run.outcome !== 'done' && t >= sphere.last;
             state.textContent = ended ? `(ended: ${sphere.run.outcome})` : '';

@@ -1,0 +1,86 @@
+"""Folders of results that no run makes: small, the same for ever, with every number typed or given by a formula here."""
+import json
+import math
+import struct
+
+TIMES = [0, 1, 2, 3, 4]
+DEPTHS = [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4]
+# name, colour of the catalogue, how fast its tokens gather
+SCHEMES = [("post-ln", "#4269d0", 1.2), ("pre-ln", "#efb118", 0.3), ("peri-ln", "#ff725c", 0.6)]
+TOKENS = 40
+
+
+def safetensors(path, tensors, metadata):
+    """tensors: (name, dtype, shape, bytes)"""
+    header, data = {"__metadata__": metadata}, b""
+    for name, dtype, shape, bytes_ in tensors:
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(bytes_)]}
+        data += bytes_
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def start_of(token):
+    """Points spread evenly over the sphere (a Fibonacci lattice)."""
+    z = 1 - (2 * token + 1) / TOKENS
+    angle = token * math.pi * (3 - math.sqrt(5))
+    side = math.sqrt(1 - z * z)
+    return side * math.cos(angle), side * math.sin(angle), z
+
+
+def point(token, rate, t):
+    """On the way from its start to (0, 0, 1), normalised."""
+    x, y, z = start_of(token)
+    share = 1 - math.exp(-rate * t)
+    p = ((1 - share) * x, (1 - share) * y, (1 - share) * z + share * 1.2)
+    length = math.sqrt(sum(v * v for v in p)) or 1
+    return [v / length for v in p]
+
+
+def simulation(folder):
+    folder.mkdir()
+    (folder / "config.toml").write_text("[simulate]\nscheme = [\"post-ln\", \"pre-ln\", \"peri-ln\"]\ntokens = 40\ndim = 3\nbeta = 2\ntime = 4\nsystems = 3\nseed = 1\n")
+    (folder / "provenance.json").write_text('{"version": "0.0.0", "seed": 1}')
+    runs, tensors = [], []
+    for i, (name, _, rate) in enumerate(SCHEMES):
+        cosine = [1 - math.exp(-rate * t * t / 2) for t in DEPTHS]
+        runs.append({"scheme": name, "equation": "norm(x)", "outcome": "done", "t": DEPTHS,
+                     "cosine": {"mean": cosine, "lo": [0.8 * c for c in cosine], "hi": [c + 0.2 * (1 - c) * c for c in cosine]},
+                     "one_minus_cosine": [1 - c for c in cosine], "speed": [0.02 + rate * t * math.exp(-rate * t) for t in DEPTHS],
+                     "radius": {"mean": [1 + (0 if i == 0 else rate) * t for t in DEPTHS], "min": [1] * len(DEPTHS), "max": [9] * len(DEPTHS)},
+                     "clusters": [max(1, 40 - 9 * k) for k in range(len(DEPTHS))], "collapse_time": None})
+        rows = [v for t in TIMES for token in range(TOKENS) for v in point(token, rate, t)]
+        tensors.append((f"time.{i}", "F64", [len(TIMES)], struct.pack(f"<{len(TIMES)}d", *TIMES)))
+        tensors.append((f"run.{i}", "F32", [len(TIMES), TOKENS, 3], struct.pack(f"<{len(rows)}f", *rows)))
+    (folder / "result.json").write_text(json.dumps({"runs": runs}))
+    safetensors(folder / "frames.safetensors", tensors, {"tokens": str(TOKENS), "dim": "3", "share": "1"})
+
+
+def escaped(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#39;")
+
+
+def figure(folder, name, about, csv):
+    (folder / f"{name}.svg").write_text(f"<svg><title></title><desc></desc>\n<metadata>{escaped(json.dumps(about))}</metadata></svg>")
+    (folder / f"{name}.csv").write_text(csv)
+
+
+def claims(folder):
+    folder.mkdir()
+    (folder / "config.toml").write_text("[reproduce]\nquick = true\nseed = 1\n")
+    (folder / "provenance.json").write_text('{"version": "0.0.0", "seed": 1}')
+    given = [("dynamics-one", "holds", []), ("dynamics-two", "holds", ["dynamics-theory-cosine", "map"]), ("dynamics-three", "holds", []),
+             ("dynamics-four", "holds-corrected", []), ("stability-five", "fails", []), ("stability-six", "undecided", [])]
+    list_ = [{"id": id_, "statement": f"Statement {k} says that one number is another.", "source": "Table 1", "predicted": 0.5, "measured": 0.25 * k,
+              "tolerance": 0.1, "verdict": verdict, "expected_verdict": verdict, "note": f"number {k} is twice as large. And more.", "seconds": 1.5,
+              "figures": figures} for k, (id_, verdict, figures) in enumerate(given)]
+    (folder / "claims.json").write_text(json.dumps({"claims": list_}))
+    x = [k / 2 for k in range(21)]
+    rows, series = "series,x,y\n", []
+    for name, colour, rate in SCHEMES:
+        series.append({"name": name, "colour": colour, "dash": "", "points": len(x)})
+        rows += "".join(f"{name},{v},{'nan' if name == 'pre-ln' and v == 5 else 1 - math.exp(-rate * v)}\n" for v in x)
+    figure(folder, "dynamics-theory-cosine", {"kind": "lines", "title": "Cosine between tokens", "caption": "typed\nfor a test", "x": {"label": "time", "log": False},
+           "y": {"label": "cosine", "log": False, "min": 0, "max": 1}, "series": series}, rows)
+    figure(folder, "map", {"kind": "heat", "title": "A ratio", "caption": "blue below 1", "x": {"label": "beta", "log": False}, "y": {"label": "tokens", "log": False},
+           "colour": {"label": "ratio", "log": True}, "centre": 1}, "x,y,value\n" + "".join(f"{b},{n},{n / (10 * b)}\n" for n in (4, 16, 64) for b in (1, 2, 3)))

@@ -1,0 +1,181 @@
+"""The page as a reader uses it: every control does what it says, and every number shown is that of the data."""
+import math
+import time
+
+from driver import expect
+from selenium.webdriver.common.keys import Keys
+
+# Numbers of the ticks of a chart's y axis with their places, from the top.
+Y_TICKS = """
+const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const number = text => { const plain = text.replace(/,/g, '').replace('−', '-').replace(/10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/, (_, e) => '1e' + e.replace('⁻', '-').replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹]/g, c => digits.indexOf(c)));
+    return Number(plain.replace('·1e', 'e')); };
+return [...arguments[0].querySelectorAll('text.axis[text-anchor=end]')].map(t => [number(t.textContent), Number(t.getAttribute('y'))]);
+"""
+
+
+def is_straight(ticks, of):
+    """Places of ticks go in proportion to of(value), larger values higher."""
+    (a, top), (b, low) = max(ticks), min(ticks)
+    return top < low and all(abs((of(v) - of(b)) / (of(a) - of(b)) - (low - y) / (low - top)) < 0.02 for v, y in ticks)
+
+
+def try_motion(page):
+    data = page.run("return JSON.parse(document.getElementById('data').textContent)")["folders"][0]
+    folder = page.all(".folder")[0]
+    runs = data["parts"][0]["runs"]
+    expect(folder.text.find("6 schemes moved the same 24 tokens in 3 dimensions over a depth of 6") > 0, "the page begins with what was run")
+    expect(len(page.all("canvas.sphere", folder)) == 6, "six spheres stand side by side")
+    slider, clock = page.all(".controls input[type=range]", folder)[0], page.all(".clock", folder)[0]
+    play = page.all(".play", folder)[0]
+    picture = lambda: page.run("return document.querySelector('canvas.sphere').toDataURL()")
+    scrub = lambda share: page.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))", slider, 1000 * share)
+    scrub(0)
+    expect(clock.text == "depth 0" and play.text.endswith("Play"), f"the slider stops the animation and sets the time: {clock.text} {play.text}")
+    start = picture()
+    page.click(play)
+    page.wait(lambda: int(slider.get_property("value")) > 20, "play moves the time")
+    expect(picture() != start, "dots move")
+    page.click(play)
+    stopped = slider.get_property("value")
+    time.sleep(0.3)
+    expect(slider.get_property("value") == stopped, "pause stops it")
+    scrub(1)
+    expect(clock.text == "depth 6", f"the end is the last time: {clock.text}")
+    shown = lambda: [box.text for box in page.all(".cell output", folder)]
+    of_frame = lambda k: [f"{run['cosine'][k]:.3f}".replace("-", "−").replace("−0.000", "0.000") for run in runs]
+    expect(shown() == of_frame(-1), f"mean cosines are those of the run: {shown()}, {of_frame(-1)}")
+    for _ in range(9):
+        slider.send_keys(Keys.ARROW_LEFT)
+    expect(clock.text == f"depth {runs[0]['times'][3]:g}", f"an arrow key goes to the moment before: {clock.text}")
+    expect(shown() == of_frame(3), f"and shows its cosines: {shown()}, {of_frame(3)}")
+    slider.send_keys(Keys.HOME)
+    slider.send_keys(Keys.ARROW_RIGHT)
+    expect(clock.text == f"depth {runs[0]['times'][1]:g}", f"another to the next: {clock.text}")
+    groups = page.all(".cell .meter", folder)[0].text
+    expect(f"{runs[0]['groups'][1]:.0f} groups" in groups, f"groups are those of the run: {groups!r}")
+    slider.send_keys(Keys.END)
+    markers = page.all(".plot .marker", folder)
+    expect(len(markers) >= 4, "the time is marked in the charts")
+    charts = page.all(".chart", folder)
+    ends = page.run("const g = [...arguments[0].querySelectorAll('line.grid')].map(l => Number(l.getAttribute('x2'))); return [Math.max(...g), Number(/[\\d.]+/.exec(arguments[0].querySelector('.marker').getAttribute('transform'))[0])]", charts[0])
+    expect(abs(ends[0] - ends[1]) < 1, f"at its place: {ends}")
+    before = picture()
+    page.all("canvas.sphere", folder)[0].send_keys(Keys.ARROW_RIGHT)
+    expect(picture() != before, "arrow keys turn the view")
+    try_charts(page, data, charts)
+
+
+def try_charts(page, data, charts):
+    lines = lambda: [len(page.all("path.line", chart)) for chart in charts]
+    colours = lambda chart: [line.get_attribute("stroke") for line in page.all("path.line", chart)]
+    series = data["parts"][2]["series"]
+    expect(lines()[:2] == [6, 6], f"a line a scheme: {lines()}")
+    expect(colours(charts[0]) == [one["colour"] for one in series], f"each in its colour: {colours(charts[0])}")
+    page.click(page.all(".legend button", charts[0])[1])
+    expect(lines()[:2] == [5, 5], f"a line that is hidden is hidden in all charts: {lines()}")
+    expect(series[1]["colour"] not in colours(charts[1]) and series[0]["colour"] in colours(charts[1]), "it is the one whose name was clicked")
+    expect(page.all(".legend button", charts[0])[1].get_attribute("aria-pressed") == "false", "its button says so")
+    plot = page.all(".plot", charts[0])[0]
+    plot.send_keys(Keys.ARROW_RIGHT)
+    said = page.all(".readout", charts[0])[0].text
+    expect(series[1]["name"] not in said.split("\n")[1:][0:6] and f"{series[1]['name']} " not in said, f"and is not read: {said!r}")
+    page.click(page.all(".legend button", charts[0])[1])
+    page.run("arguments[0].dispatchEvent(new Event('pointerleave'))", plot)
+    for number, chart in enumerate(charts[1:3]):
+        for wanted in (True, False):
+            box = page.all(".switches .tick input", chart)[1]
+            if box.is_selected() != wanted:
+                page.click(box)
+            ticks = page.run(Y_TICKS, chart)
+            log = is_straight(ticks, math.log) if all(v > 0 for v, _ in ticks) else False
+            expect(len(ticks) > 1 and (log if wanted else is_straight(ticks, lambda v: v)), f"the log switch of chart {number + 2}, {wanted}: {ticks}")
+    plot.send_keys(Keys.ARROW_RIGHT)
+    said = page.all(".readout", charts[0])[0].text
+    expect(said.startswith("depth (time) 0:") and "post-ln" in said, f"arrow keys read values: {said!r}")
+    for _ in range(6):
+        plot.send_keys(Keys.ARROW_RIGHT)
+    said = page.all(".readout", charts[0])[0].text
+    value = series[0]["y"]["cosine.mean"][6]
+    expect(said.startswith(f"depth (time) {series[0]['x'][6]:g}:") and f"{series[0]['name']} {float('%.5g' % value):g}" in said, f"and they are those of the run: {said!r}, {value}")
+    page.click(page.all(".numbers summary", charts[0])[0])
+    page.wait(lambda: page.all(".numbers tr", charts[0]), "the numbers open")
+    row = [cell.text for cell in page.all(".numbers tbody tr", charts[0])[6].find_elements("css selector", "td")]
+    expect(row[0] == series[0]["name"] and float(row[1]) == series[0]["x"][6] and math.isclose(float(row[2]), value, rel_tol=1e-4), f"the table has them too: {row}")
+    page.run("const s = arguments[0]; s.value = 'energy'; s.dispatchEvent(new Event('change'))", page.all(".switches select", charts[0])[0])
+    expect(page.all("figcaption", charts[0])[0].text == "energy", "another quantity can be chosen")
+    expect("never rises" in page.all(".caption", charts[0])[0].text, "and is explained")
+
+
+def try_claims(page):
+    folder = page.all(".folder")[1]
+    claims = page.all(".claim", folder)
+    expect(len(claims) == 3, f"three claims: {len(claims)}")
+    visible = lambda: [c.get_attribute("data-verdict") for c in claims if c.is_displayed()]
+    chosen = claims[0].get_attribute("data-verdict")
+    button = next(b for b in page.all(".filters button", folder) if b.text.split()[1] == chosen)
+    page.click(button)
+    expect(visible() and set(visible()) == {chosen}, f"a filter leaves its verdict: {visible()}")
+    page.click(button)
+    expect(len(visible()) == 3, "and can be taken back")
+    search = page.all(".filters input", folder)[0]
+    search.send_keys("pre-peri-curve")
+    expect(len(visible()) == 1, f"search finds one: {visible()}")
+    search.send_keys(" nowhere")
+    expect(not visible(), f"and none when a word is nowhere: {visible()}")
+    search.clear()
+    search.send_keys(" ")
+    drawn = next(c for c in claims if c.get_attribute("data-id") == "dynamics-pre-peri-curve")
+    page.click(page.all("summary", drawn)[0])
+    page.wait(lambda: page.all(".evidence", drawn), "a click shows the evidence")
+    expect("Predicted" in drawn.text and "flyball reproduce --only dynamics-pre-peri-curve" in drawn.text, "prediction and command are there")
+    expect(page.all(".evidence path.line", drawn), "and its figure")
+
+
+def try_others(page):
+    folders = page.all(".folder")
+    expect("Training" in folders[2].text and len(page.all("path.line", folders[2])) >= 4, "training has curves")
+    head = page.all("button.head", folders[4])[3]
+    page.click(head)
+    detail = page.all(".detail", folders[4])[0].text
+    expect("share of active keys" in detail, f"a head shows its numbers: {detail[:80]!r}")
+    expect(detail.lower().startswith(head.get_attribute("aria-label").split(":")[0]), f"its own: {detail[:30]!r}, {head.get_attribute('aria-label')}")
+    expect(page.all(".findings .verdict", folders[5]), "the preflight has a verdict")
+    for folder in folders:
+        expect(len(page.all(".short p", folder)) >= 1, f"it begins with what was run: {folder.text[:80]!r}")
+    law = folders[6]
+    expect("6 equations were asked" in law.text and "slows down like t^-3" in law.text and len(page.all("path.line", law)) == 18, "theory has its laws and curves")
+    for folder in folders[2:7]:
+        expect(not page.all(".unreadable", folder), f"everything can be read: {[e.text for e in page.all('.unreadable', folder)]}")
+
+
+def try_fixed_simulation(page):
+    charts = page.all(".chart")
+    band = page.run("return arguments[0].querySelector('path[fill-opacity]').getBBox()", charts[0])
+    ticks = page.run(Y_TICKS, charts[0])
+    place = lambda v: min(ticks)[1] + (v - min(ticks)[0]) * (max(ticks)[1] - min(ticks)[1]) / (max(ticks)[0] - min(ticks)[0]) - 4
+    least, most = 0, 1 - math.exp(-9.6) + 0.2 * math.exp(-9.6) * (1 - math.exp(-9.6))  # of post-ln: rate 1.2, depth 4
+    expect(abs(band["y"] - place(most)) < 2 and abs(band["y"] + band["height"] - place(least)) < 2, f"the band reaches from edge to edge: {band}, {ticks}")
+    expect(len(page.all("path[fill-opacity]", charts[2])) == 0, "lengths have no band here")
+
+
+def try_fixed_claims(page):
+    expect("Of 6 claims of 2 papers 3 hold as stated, 1 holds once corrected, 1 fails and 1 is undecided." in page.all(".short")[0].text, "the page begins with its result")
+    heads = [h.text for h in page.all(".claims h4")]
+    expect(heads == ["“Normalization in Attention Dynamics” 3 holds, 1 holds-corrected", "“Stability of Transformers under Layer Normalization” 1 fails, 1 undecided"], f"papers stand apart: {heads}")
+    instead = [e.text for e in page.all(".instead")]
+    expect(instead == ["Number 3 is twice as large.", "Number 4 is twice as large.", "Number 5 is twice as large."], f"what does not hold says what is true: {instead}")
+    gap = page.all(".telling path.line")[1].get_attribute("d")
+    expect(gap.count("M") == 2 and gap.count("L") == 18, f"what is not a number is a gap: {gap}")
+    tally = page.run("return [...document.querySelectorAll('.tally span')].map(e => [e.className, Number(e.style.flexGrow)])")
+    expect(tally == [["v-holds", 3], ["v-holds-corrected", 1], ["v-fails", 1], ["v-undecided", 1]], f"the strip counts: {tally}")
+    claim = page.all(".claim[data-id=dynamics-two]")[0]
+    page.click(page.all("summary", claim)[0])
+    page.wait(lambda: page.all("canvas.heat", claim), "the map is there")
+    page.all("canvas.heat", claim)[0].send_keys(Keys.ARROW_RIGHT)
+    said = page.all(".readout", claim)[1].text
+    expect(said == "beta 2, tokens 64: ratio 3.2", f"larger y is higher: {said!r}")
+    rows = [s.text for s in page.all(".heat-y span", claim)]
+    expect(rows == ["64", "16", "4"], f"and its numbers stand beside it: {rows}")
+    pixel = page.run("const c = arguments[0].getContext('2d'); return [...c.getImageData(0, 0, 1, 1).data, ...c.getImageData(2, 2, 1, 1).data]", page.all("canvas.heat", claim)[0])
+    expect(pixel[0] > pixel[2] + 60 and pixel[6] > pixel[4] + 60, f"orange above the boundary, blue below: {pixel}")

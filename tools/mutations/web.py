@@ -1,0 +1,33 @@
+"""Mistakes planted in web/src, the page of `flyball report`; tests/browser notices them. tools/mutations.py says how."""
+
+# Written by someone who knew the tests.
+KNOWN = [
+    ("spheres-are-empty", "web/src/sphere.ts", "for (const [x, y, z] of seen) {", "for (const [x, y, z] of seen.slice(0, 0)) {"),
+    ("spheres-have-the-colours-of-others", "web/src/sphere.ts", "this.colour = colour_of(run.colour, index);", "this.colour = colour_of('', index + 1);"),
+    ("lines-have-the-colours-of-others", "web/src/chart.ts", "        const colour = colour_of(line.colour, index);\n        const inside", "        const colour = colour_of('', index);\n        const inside"),
+    ("a-chart-is-missing", "web/src/parts.ts", "for (const first of part.shown) {", "for (const first of part.shown.slice(1)) {"),
+    ("label-lies-on-the-axis", "web/src/chart.ts", "y: bottom + 34, 'text-anchor': 'middle' }, this.data.x)", "y: bottom + 18, 'text-anchor': 'middle' }, this.data.x)"),
+    ("slider-goes-two-moments-at-once", "web/src/player.ts", "ArrowRight: Math.floor(place + 1e-9) + 1", "ArrowRight: Math.floor(place + 1e-9) + 2"),
+    ("slider-ends-one-moment-early", "web/src/player.ts", "const place = this.share * Math.max(0, this.times.length - 1);\n        const i", "const place = this.share * Math.max(0, this.times.length - 2);\n        const i"),
+    ("depth-is-the-number-of-the-moment", "web/src/player.ts", "return a + (place - i) * ((this.times[i + 1] ?? a) - a);", "return a * 0 + place;"),
+    ("cosine-of-the-moment-before", "web/src/player.ts", "while (i + 1 < times.length && times[i + 1]! <= t + 1e-12) ++i;", "while (i + 1 < times.length && times[i + 1]! < t - 1e-12) ++i;"),
+    ("space-does-nothing-on-the-slider", "web/src/player.ts", "if (event.key === ' ') { event.preventDefault(); this.play(!this.playing); return; }", "if (event.key === ' ') return;"),
+    ("time-is-marked-elsewhere", "web/src/chart.ts", "            const place = this.scales.x.at(x);\n            line.setAttribute", "            const place = this.scales.y.at(x);\n            line.setAttribute"),
+    ("name-hides-the-next-line", "web/src/chart.ts", "if (!this.hidden.delete(line.name)) this.hidden.add(line.name);", "const next = this.data.lines[(index + 1) % this.data.lines.length]!.name;\n                if (!this.hidden.delete(next)) this.hidden.add(next);"),
+    ("hidden-lines-are-read", "web/src/chart.ts", "        const rows: [string, string, number][] = [];\n        for (const line of this.visible()) {", "        const rows: [string, string, number][] = [];\n        for (const line of this.data.lines) {"),
+    ("log-switch-inverted", "web/src/chart.ts", "tick('log y', data.log_y, on => { this.data.log_y = on; this.draw(); })", "tick('log y', data.log_y, on => { this.data.log_y = !on; this.draw(); })"),
+    ("y-axis-upside-down", "web/src/chart.ts", "data.log_y, bottom, 24, data.bounds", "data.log_y, 24, bottom, data.bounds"),
+    ("not-a-number-is-the-axis", "web/src/number.ts", "        if (!drawable(value, this.log)) {\n            return NaN;\n        }", "        if (!drawable(value, this.log)) {\n            return this.from;\n        }"),
+    ("lines-leave-the-chart", "web/src/chart.ts", "svg('g', { class: 'inside', 'clip-path': `url(#${this.clip})` });", "svg('g', { class: 'inside' });"),
+    ("table-has-y-for-x", "web/src/chart.ts", "show(line.x[i], 6)", "show(line.y[i], 6)"),
+    ("band-is-half-as-wide", "web/src/chart.ts", "const [px, lo, hi] = [x.at(line.x[i]), y.at(line.lo[i]), y.at(line.hi[i])];", "const [px, lo, hi] = [x.at(line.x[i]), y.at(line.y[i]), y.at(line.hi[i])];"),
+    ("filter-shows-the-others", "web/src/claims.ts", "details.hidden = !on;", "details.hidden = on;"),
+    ("search-takes-any-word", "web/src/claims.ts", "words.split(/\\s+/).every(", "words.split(/\\s+/).some("),
+    ("tally-counts-every-claim", "web/src/claims.ts", "share.style.flexGrow = String(counts.get(verdict));", "share.style.flexGrow = '1';"),
+    ("head-shows-another-head", "web/src/heads.ts", "cell.addEventListener('click', () => tell(head));", "cell.addEventListener('click', () => tell(part.heads[0]!));"),
+    ("map-upside-down", "web/src/figures.ts", "const row_at = (line: number) => upwards ? rows - 1 - line : line;", "const row_at = (line: number) => upwards ? line : rows - 1 - line;"),
+    ("boundary-forgotten", "web/src/figures.ts", "const colour = figure.centre === undefined ? heat_colour : side_colour;", "const colour = heat_colour;"),
+    ("names-become-markup", "web/src/dom.ts", "            element.append(child);", "            if (typeof child === 'string') element.insertAdjacentHTML('beforeend', child); else element.append(child);"),
+    ("pale-letters", "web/src/page.css", "--muted: #57606a; --axis", "--muted: #8f98a3; --axis"),
+    ("slider-without-a-name", "web/src/player.ts", "value: 0, 'aria-label': 'Depth (time); arrow keys go from moment to moment, space plays' });", "value: 0 });"),
+]
