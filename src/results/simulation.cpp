@@ -9,36 +9,11 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
-#include "results/parts.hpp"
+#include "results/simulated.hpp"
 
 namespace flyball::results {
 
 namespace {
-
-struct Simulated {
-    std::string name, equation, outcome;
-    report::Style style;
-    CurveSeries series;
-    double collapse_time = std::numeric_limits<double>::quiet_NaN();
-
-    // The values of a quantity; of one that is not there, none.
-    std::vector<double> values(std::string_view quantity) const {
-        for (const CurveQuantity& one : series.quantities) {
-            if (one.name == quantity) {
-                return one.y;
-            }
-        }
-        return {};
-    }
-    Json at_start(std::string_view quantity) const {
-        const std::vector<double> list = values(quantity);
-        return list.empty() ? Json() : Json(list.front());
-    }
-    Json at_end(std::string_view quantity) const {
-        const std::vector<double> list = values(quantity);
-        return list.empty() ? Json() : Json(list.back());
-    }
-};
 
 bool is_list_of(const Json& value, std::size_t count) {
     return value.is_array() && value.size() == count && (count == 0 || value[0].is_number() || value[0].is_null());
@@ -111,18 +86,25 @@ double cosine_at(const Simulated& run, double t) {
     return i < cosine.size() && run.series.x[i] == t ? cosine[i] : std::numeric_limits<double>::quiet_NaN();
 }
 
-Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& run, const Detail& detail,
-                std::size_t& shown) {
-    const std::string name = fmt::format("run.{}", number);
+}  // namespace
+
+Motion read_motion(const SafeTensors& file, const std::string& name, const std::string& times) {
+    Motion motion;
     const std::vector<std::size_t> shape = file.info(name).shape;
-    const std::vector<float> points = file.read<float>(name);
-    const std::vector<double> times = file.read<double>(fmt::format("time.{}", number));
-    if (shape.size() != 3 || shape[2] != 3 || shape[0] != times.size()) {
+    motion.points = file.read<float>(name);
+    motion.times = file.read<double>(times);
+    if (shape.size() != 3 || shape[2] < 2 || shape[2] > 3 || shape[0] != motion.times.size()) {
         throw Error(ErrorKind::input, "results.frames", fmt::format("a tensor {} of another shape", name),
                     "[frames, tokens, 3]", "run the simulation again");
     }
-    const std::vector<std::size_t> tokens = evenly(shape[1], detail.particles);
-    shown = tokens.size();
+    motion.tokens = shape[1];
+    motion.dim = shape[2];
+    return motion;
+}
+
+Json sphere_run(const Motion& motion, const Simulated& run, const Detail& detail, std::size_t& shown) {
+    const std::vector<std::size_t> tokens = evenly(motion.tokens, detail.particles);
+    shown = std::max(shown, tokens.size());
     std::string bytes;
     Json json = Json::object();
     json["name"] = run.name;
@@ -132,12 +114,13 @@ Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& ru
     json["outcome"] = run.outcome;
     json["times"] = Json::array();
     json["cosine"] = Json::array();
-    for (const std::size_t k : evenly(times.size(), detail.frames)) {
-        json["times"].push_back(times[k]);
-        json["cosine"].push_back(cosine_at(run, times[k]));
+    for (const std::size_t k : evenly(motion.times.size(), detail.frames)) {
+        json["times"].push_back(motion.times[k]);
+        json["cosine"].push_back(cosine_at(run, motion.times[k]));
         for (const std::size_t token : tokens) {
             for (std::size_t i = 0; i < 3; ++i) {
-                put_coordinate(bytes, points[(k * shape[1] + token) * 3 + i]);
+                put_coordinate(bytes,
+                               i < motion.dim ? motion.points[(k * motion.tokens + token) * motion.dim + i] : 0.0F);
             }
         }
     }
@@ -145,8 +128,10 @@ Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& ru
     return json;
 }
 
+namespace {
+
 Json spheres(const Reader& reader, const std::vector<Simulated>& runs) {
-    const SafeTensors file = SafeTensors::open(reader.folder() / "frames.safetensors");
+    const SafeTensors file = SafeTensors::open(reader.file("frames.safetensors"));
     Json part = Json::object();
     part["kind"] = "spheres";
     part["title"] = "Tokens in motion";
@@ -159,7 +144,8 @@ Json spheres(const Reader& reader, const std::vector<Simulated>& runs) {
     std::size_t shown = 0;
     part["runs"] = Json::array();
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        part["runs"].push_back(sphere_run(file, i, runs[i], reader.detail(), shown));
+        const Motion motion = read_motion(file, fmt::format("run.{}", i), fmt::format("time.{}", i));
+        part["runs"].push_back(sphere_run(motion, runs[i], reader.detail(), shown));
         samples = std::max(samples, runs[i].series.x.size());
     }
     part["shown"] = shown;
@@ -169,7 +155,25 @@ Json spheres(const Reader& reader, const std::vector<Simulated>& runs) {
 
 }  // namespace
 
+Json curves_over_time(const std::vector<Simulated>& runs, const Detail& detail) {
+    std::vector<CurveSeries> series;
+    for (const Simulated& run : runs) {
+        series.push_back(run.series);
+    }
+    return curves({"Over time",
+                   "Time is depth: a layer that moves tokens by dt times its velocity takes the time dt.",
+                   "time",
+                   false,
+                   {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
+                   {{"cosine.mean", {"cosine.lo", "cosine.hi"}}}},
+                  std::move(series), detail);
+}
+
 void read_simulation(Reader& reader) {
+    if (!reader.finished() && !reader.has("result.json")) {
+        read_running_simulation(reader);
+        return;
+    }
     std::vector<Simulated> runs;
     reader.attempt("result.json", [&] {
         const Json result = reader.json("result.json");
@@ -185,17 +189,7 @@ void read_simulation(Reader& reader) {
         reader.attempt("frames.safetensors", [&] { reader.add(spheres(reader, runs)); });
     }
     reader.add(run_table(runs, reader.detail()));
-    std::vector<CurveSeries> series;
-    for (const Simulated& run : runs) {
-        series.push_back(run.series);
-    }
-    reader.add(curves({"Over time",
-                       "Time is depth: a layer that moves tokens by dt times its velocity takes the time dt.",
-                       "time",
-                       false,
-                       {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
-                       {{"cosine.mean", {"cosine.lo", "cosine.hi"}}}},
-                      std::move(series), reader.detail()));
+    reader.add(curves_over_time(runs, reader.detail()));
 }
 
 }  // namespace flyball::results
