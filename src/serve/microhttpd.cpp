@@ -22,9 +22,9 @@ Microhttpd load() {
     Microhttpd use;
     find("MHD_start_daemon", use.start);
     find("MHD_stop_daemon", use.stop);
-    find("MHD_run", use.run);
+    find("MHD_get_fdset2", use.descriptors);
     find("MHD_get_timeout", use.timeout);
-    find("MHD_get_daemon_info", use.daemon_info);
+    find("MHD_run_from_select", use.run);
     find("MHD_get_connection_info", use.connection_info);
     find("MHD_get_connection_values", use.values);
     find("MHD_create_response_from_buffer_with_free_callback_cls", use.new_response);

@@ -8,9 +8,9 @@ namespace flyball::serve {
 struct Microhttpd {
     decltype(&MHD_start_daemon) start = nullptr;
     decltype(&MHD_stop_daemon) stop = nullptr;
-    decltype(&MHD_run) run = nullptr;
+    decltype(&MHD_get_fdset2) descriptors = nullptr;
     decltype(&MHD_get_timeout) timeout = nullptr;
-    decltype(&MHD_get_daemon_info) daemon_info = nullptr;
+    decltype(&MHD_run_from_select) run = nullptr;
     decltype(&MHD_get_connection_info) connection_info = nullptr;
     decltype(&MHD_get_connection_values) values = nullptr;
     decltype(&MHD_create_response_from_buffer_with_free_callback_cls) new_response = nullptr;

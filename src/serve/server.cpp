@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <poll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,9 +23,9 @@ namespace flyball::serve {
 
 namespace {
 
-constexpr std::size_t head_bytes = 16 * 1024;  // of a request, and of what is known of a connection
-constexpr int waiting = 128;                   // connections that the system keeps for us
-constexpr int look_up_milliseconds = 250;      // how often `stop` is looked at
+constexpr std::size_t head_bytes = 16 * 1024;   // of a request, and of what is known of a connection
+constexpr int waiting = 128;                    // connections that the system keeps for us
+constexpr unsigned look_up_milliseconds = 250;  // how often `stop` is looked at
 constexpr std::string_view nothing_allowed = "default-src 'none'; frame-ancestors 'none'";
 
 double seconds_now() {
@@ -85,10 +85,12 @@ std::uint16_t port_of(int descriptor) {
     return ntohs(place.sin_port);
 }
 
-// How long a connection may take for what it is at.
+// What a connection is at, since when, and how long it may take for that.
 struct Patience {
     int descriptor = -1;
-    double end = 0;
+    bool is_answered = false;  // fetches an answer; otherwise it has a request to send
+    double since = 0;
+    double seconds = 0;
     bool over = false;
 };
 
@@ -108,7 +110,7 @@ class Server::Daemon {
                        nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
         if (daemon_ == nullptr) {
             throw Error(ErrorKind::resource, "serve.server", "libmicrohttpd, which could not start",
-                        "a system that grants epoll and a few descriptors");
+                        "a system that grants a few descriptors");
         }
         listening.release();  // it closes it
     }
@@ -118,15 +120,28 @@ class Server::Daemon {
 
     std::uint16_t port() const { return port_; }
 
+    // By select, which says again and again that there is something to read: with epoll (version 0.9.75) the end of a
+    // connection that came together with its last bytes went unnoticed, and its place stayed taken for ten seconds.
     void run(const std::atomic<bool>& stop) {
-        const int events = use_.daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
         while (!stop) {
-            unsigned long long soon = 0;  // NOLINT(google-runtime-int): its own type
-            const bool has_timeout = use_.timeout(daemon_, &soon) == MHD_YES;
-            pollfd look = {events, POLLIN, 0};
-            ::poll(&look, 1,
-                   has_timeout && soon < look_up_milliseconds ? static_cast<int>(soon) : look_up_milliseconds);
-            if (use_.run(daemon_) != MHD_YES) {
+            fd_set reads;
+            fd_set writes;
+            fd_set others;
+            FD_ZERO(&reads);
+            FD_ZERO(&writes);
+            FD_ZERO(&others);
+            int last = -1;
+            unsigned long long soon = look_up_milliseconds;  // NOLINT(google-runtime-int): its own type
+            bool good = use_.descriptors(daemon_, &reads, &writes, &others, &last, FD_SETSIZE) == MHD_YES;
+            use_.timeout(daemon_, &soon);
+            timeval patience = {0,
+                                static_cast<suseconds_t>(1000 * std::min<std::uint64_t>(soon, look_up_milliseconds))};
+            const int ready = ::select(last + 1, &reads, &writes, &others, &patience);
+            if (ready < 0 && errno == EINTR) {
+                continue;
+            }
+            good = good && ready >= 0 && use_.run(daemon_, &reads, &writes, &others) == MHD_YES;
+            if (!good) {
                 throw Error(ErrorKind::io, "serve.server", "libmicrohttpd, which could not go on", "a running server");
             }
             if (failure_) {
@@ -148,14 +163,14 @@ class Server::Daemon {
                 return;
             }
             const auto* info = daemon.use_.connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-            daemon.patience_[connection] = {info->connect_fd, seconds_now() + daemon.limits_.request_seconds};
+            daemon.patience_[connection].descriptor = info->connect_fd;
+            daemon.wait_for_request(connection);
         });
     }
 
     static void on_completed(void* self, MHD_Connection* connection, void** /*unused*/,
                              MHD_RequestTerminationCode /*unused*/) {
-        static_cast<Daemon*>(self)->guarded(
-            [&](Daemon& daemon) { daemon.wait_for(connection, daemon.limits_.request_seconds); });
+        static_cast<Daemon*>(self)->guarded([&](Daemon& daemon) { daemon.wait_for_request(connection); });
     }
 
     static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method,
@@ -206,7 +221,7 @@ class Server::Daemon {
         if (first && status == 200) {
             return MHD_YES;
         }
-        wait_for(connection, limits_.answer_seconds);
+        wait_for(connection, true, limits_.answer_seconds);
         if (status != 200) {
             return send(
                 connection, status,
@@ -256,18 +271,26 @@ class Server::Daemon {
         return queued;
     }
 
-    void wait_for(MHD_Connection* connection, double seconds) {
+    void wait_for_request(MHD_Connection* connection) { wait_for(connection, false, limits_.request_seconds); }
+
+    void wait_for(MHD_Connection* connection, bool is_answered, double seconds) {
         if (const auto found = patience_.find(connection); found != patience_.end()) {
-            found->second.end = seconds_now() + seconds;
+            found->second.is_answered = is_answered;
+            found->second.since = seconds_now();
+            found->second.seconds = seconds;
         }
     }
 
     // The library's own time limit begins anew with every byte, so that one byte now and then would hold a connection for
     // hours. An end of both directions makes it close the connection.
     void end_what_takes_too_long() {
+        const bool crowded = patience_.size() >= limits_.most_connections;
         const double now = seconds_now();
         for (auto& [connection, patience] : patience_) {
-            if (now > patience.end && !patience.over) {
+            const double allowed = crowded && !patience.is_answered
+                                       ? std::min(patience.seconds, limits_.crowded_seconds)
+                                       : patience.seconds;
+            if (now > patience.since + allowed && !patience.over) {
                 patience.over = true;
                 ::shutdown(patience.descriptor, SHUT_RDWR);
             }

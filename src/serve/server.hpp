@@ -8,8 +8,9 @@
 //     what is longer than 16 KiB with 414 or 431.
 //   * A request whose Host is not this address (a page of the net whose name was made to mean 127.0.0.1) gets 421, and no
 //     answer allows another origin to read it.
-//   * At most `most_connections` at a time; others wait with the system. A request has ten seconds to be sent, an answer a
-//     minute to be fetched, so that slow senders and readers hold nothing for longer. Memory is bounded by that.
+//   * At most `most_connections` at a time; others wait with the system. A request has ten seconds to be sent (one, while all
+//     places are taken), an answer a minute to be fetched, so that slow senders and readers hold nothing for longer. Memory
+//     is bounded by that.
 //   * An answer whose tag the browser has already (If-None-Match) is 304, without a body.
 //
 // One thread, that of run(). The protocol is libmicrohttpd's (docs/decisions/0046-a-server-by-libmicrohttpd.md), which is
@@ -39,6 +40,7 @@ using Contents = std::map<std::string, std::function<Content()>>;
 struct Limits {
     std::size_t most_connections = 32;
     double request_seconds = 10;  // for a request to be sent, and for a connection without one to stay
+    double crowded_seconds = 1;   // the same while all places are taken
     double answer_seconds = 60;   // for an answer to be fetched
 };
 
