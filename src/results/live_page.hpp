@@ -1,8 +1,8 @@
 // The page of folders whose runs go on: made again when a file that it shows has changed, and when there is time for it.
 //
 // refresh() costs a look at the times of the files where nothing has changed. Making a document of a long run takes tenths
-// of a second, which the run itself would miss: after one that took s seconds the next is not begun for another nine s,
-// so that watching takes at most a tenth of one processor.
+// of a second, which the run itself would miss: after one that took s seconds of a processor the next is not begun for
+// another nine s, so that watching takes at most a tenth of one.
 #pragma once
 
 #include <filesystem>
@@ -15,13 +15,17 @@
 
 namespace flyball::results {
 
+struct Clocks {  // seconds from any fixed start, never going back; empty: the system's
+    std::function<double()> now = {};
+    std::function<double()> spent = {};  // of a processor, by this thread
+};
+
 class LivePage {
   public:
-    using Clock = std::function<double()>;  // seconds from any fixed start, never going back
     using Text = std::shared_ptr<const std::string>;
 
-    // An empty clock is the steady one. Where the page asks for the next document is `address`.
-    LivePage(std::vector<std::filesystem::path> folders, std::string address, Clock clock = {});
+    // Where the page asks for the next document is `address`.
+    LivePage(std::vector<std::filesystem::path> folders, std::string address, Clocks clocks = {});
 
     // Afterwards what follows is what the files say, unless it was made a moment ago.
     void refresh();
@@ -37,7 +41,7 @@ class LivePage {
 
     std::vector<std::filesystem::path> folders_;
     std::string address_;
-    Clock clock_;
+    Clocks clocks_;
     Fitting fitting_;
     Text document_;
     Text html_;  // null until it is asked for

@@ -42,7 +42,7 @@ KNOWN = [
      "if (!finished_ && error.kind() == ErrorKind::io && !has(name)) {", "if (finished_ && error.kind() == ErrorKind::io && !has(name)) {"),
     ("page-never-sees-a-change", "src/results/watched.cpp", "state_of(one.first) != one.second", "state_of(one.first) != state_of(one.first)"),
     ("page-looks-at-names-alone", "src/results/watched.cpp", "static_cast<std::uint64_t>(found.st_size),\n            found.st_mtim.tv_sec,\n            found.st_mtim.tv_nsec}", "0, 0, 0}"),
-    ("page-is-made-at-every-look", "src/results/live_page.cpp", "clock_() >= next_ && fitting_.watched.changed()", "clock_() >= next_"),
+    ("page-is-made-at-every-look", "src/results/live_page.cpp", "clocks_.now() >= next_ && fitting_.watched.changed()", "clocks_.now() >= next_"),
     ("page-takes-all-of-a-processor", "src/results/live_page.cpp", "constexpr double rest = 9;", "constexpr double rest = 0;"),
     ("tag-of-a-page-never-changes", "src/results/live_page.cpp", "tag_ = record::checksum(std::string_view(*document_));", "tag_ = record::checksum(fitting_.title);"),
     ("page-keeps-the-first-document", "src/results/live_page.cpp", "    html_ = nullptr;\n", "    (void)0;\n"),
