@@ -20,7 +20,8 @@ MAY_INCLUDE = {
     "report": ["measure"],
     "measure": ["core"],
     "record": ["core"],
-    "results": ["scheme", "report"],
+    "results": ["scheme", "report", "record"],
+    "serve": ["core"],
     "dynamics": ["scheme", "attention", "measure", "record"],
     "theory": ["scheme"],
     "tokenizer": ["core"],
@@ -31,7 +32,7 @@ MAY_INCLUDE = {
     "bridge": ["dynamics", "model"],
     "check": ["theory", "dynamics", "train"],
     "claims": ["bridge", "check", "limits", "inspect", "report"],
-    "cli": ["claims", "results"],
+    "cli": ["claims", "results", "serve"],
 }
 LONGEST = 450
 

@@ -40,7 +40,7 @@ BUILD = TREE / "build/release"
 FEWEST = 10  # of a module
 FEW = 10  # mistakes that are not worth a build of their own
 # Test programs from cheap to dear, so that a mistake is found as early as can be; others come after these.
-ORDER = ["core", "report", "record", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "limits", "train", "model", "dynamics",
+ORDER = ["core", "report", "record", "serve", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "limits", "train", "model", "dynamics",
          "bridge", "cli"]
 WITHOUT_AVX2 = ["scheme", "attention", "model", "limits"]  # their tests run again with FLYBALL_ISA=plain
 TIMEOUT = 600

@@ -178,6 +178,9 @@ ExitCode run(const ReproduceFlags& flags, const Common& common) {
         write_missing_report_page(folder->path(), common);
         return folder->stored_verdicts_are_recorded(ledger) ? ExitCode::done : ExitCode::bad_verdict;
     }
+    if (folder) {
+        folder->begin(ledger);
+    }
     catch_interrupts();
     std::vector<std::optional<Judged>> found = run_all(flags, ledger, folder.get());
     std::vector<Judged> results;

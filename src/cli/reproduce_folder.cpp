@@ -41,6 +41,18 @@ bool ReproduceFolder::stored_verdicts_are_recorded(const std::vector<Claim>& led
     });
 }
 
+void ReproduceFolder::begin(const std::vector<Claim>& ledger) const {
+    Json list = Json::array();
+    for (const Claim& claim : ledger) {
+        list.push_back({{"id", claim.id},
+                        {"statement", claim.statement},
+                        {"source", claim.source},
+                        {"note", claim.note},
+                        {"expected_verdict", claims::name(claim.expected)}});
+    }
+    record::write_sealed_json(folder_.work("ledger.json"), folder_.seal("ledger"), {{"claims", std::move(list)}});
+}
+
 std::filesystem::path ReproduceFolder::stored(const Claim& claim) const {
     return folder_.work(claim.id + ".json");
 }

@@ -26,6 +26,9 @@ class ReproduceFolder {
     ReproduceFolder(std::filesystem::path path, record::FolderUse use, const std::vector<ConfigEntry>& configuration,
                     std::string resume_command, report::Sheet sheet);
 
+    // Which claims this run is about, in their order, for whoever shows it while it goes on.
+    void begin(const std::vector<claims::Claim>& ledger) const;
+
     // What an earlier run of the same program and settings stored for this claim, or nothing.
     std::optional<claims::Judged> load(const claims::Claim& claim) const;
     // Figures first, then the result, so that what is stored is complete.

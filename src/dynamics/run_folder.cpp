@@ -13,6 +13,7 @@
 #include "core/number.hpp"
 #include "core/safetensors.hpp"
 #include "dynamics/checkpoint.hpp"
+#include "dynamics/sample_log.hpp"
 #include "scheme/own_equation.hpp"
 
 namespace flyball::dynamics {
@@ -162,6 +163,10 @@ std::filesystem::path RunFolder::restart_file(std::size_t i) const {
     return folder_.work(fmt::format("restart-{}.safetensors", i + 1));
 }
 
+std::filesystem::path RunFolder::sample_log(std::size_t i) const {
+    return folder_.work(fmt::format("samples-{}.jsonl", i + 1));
+}
+
 TrajectoryParts RunFolder::parts(std::size_t i) const {
     return {path() / "work", fmt::format("sample-{}", i + 1), identities_[i]};
 }
@@ -223,12 +228,20 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
             frames.save();
         }
     };
+    SampleLog log(sample_log(i), plan_.schemes[i].name, program.text(), from ? from->samples : std::vector<Sample>());
+    auto pictured = std::chrono::steady_clock::now();
     watch.sampled = [&](const Sample& sample, const Particles& particles) {
+        log.add(sample);
         if (is_kept(index)) {
             kept.save(index, {sample.t, particles.x(), particles.theta()});
         }
         if (std::binary_search(frame_samples_.begin(), frame_samples_.end(), index)) {
             frames.add(sample.t, particles.theta());
+            // For whoever watches; what a run is taken up from is saved with its restart point.
+            if (const auto now = std::chrono::steady_clock::now(); now - pictured > between_restart_points) {
+                frames.save();
+                pictured = now;
+            }
         }
         ++index;
     };
@@ -247,6 +260,7 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
     if (record.outcome != Outcome::interrupted) {
         save_frames();
         save_record(restart_file(i), identities_[i], record);
+        log.end(name(record.outcome));
     } else if (latest) {
         save_frames();
         save_restart_point(restart_file(i), identities_[i], *latest);

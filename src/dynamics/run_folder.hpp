@@ -56,6 +56,7 @@ class RunFolder {
 
   private:
     std::filesystem::path restart_file(std::size_t i) const;
+    std::filesystem::path sample_log(std::size_t i) const;
     TrajectoryParts parts(std::size_t i) const;
     FrameFile frame_file(std::size_t i) const;
     std::size_t frame_count(std::size_t samples) const;  // how many of the first samples are frames

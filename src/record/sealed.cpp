@@ -162,8 +162,15 @@ void write_sealed(const std::filesystem::path& path, const Seal& seal, std::span
     write_safetensors(path, tensors, sealed);
 }
 
-// The checksum before the identity: what a damaged file says of itself means nothing. Reads the whole file once.
-SafeTensors open_sealed(const std::filesystem::path& path, const Seal& seal) {
+namespace {
+
+// A sealed file of any run, and of which kind it says it is. Reads the whole file once.
+struct Undamaged {
+    SafeTensors file;
+    std::string kind;
+};
+
+Undamaged open_undamaged(const std::filesystem::path& path) {
     SafeTensors file = SafeTensors::open(path);
     const TensorMetadata& metadata = file.metadata();
     std::vector<Content> contents;
@@ -176,25 +183,13 @@ SafeTensors open_sealed(const std::filesystem::path& path, const Seal& seal) {
         refuse(path, "contents that do not have their checksum (the file was damaged or is not ours)",
                "a file as this program wrote it");
     }
-    std::map<std::string, std::string> found;
-    for (const auto& [key, value] : metadata) {
-        if (key.rfind(identity_prefix, 0) == 0) {
-            found[key.substr(identity_prefix.size())] = value;
-        }
-    }
     const auto kind = metadata.find(kind_key);
-    check_identity(path, seal, kind == metadata.end() ? "" : kind->second, found);
-    return file;
-}
-
-void write_sealed_json(const std::filesystem::path& path, const Seal& seal, const Json& body) {
-    Json document = {{"kind", seal.kind}, {"run", identity_json(seal.identity)}, {"body", body}};
-    document["checksum"] = checksum(std::string_view(dump_json(document)));
-    write_file_atomically(path, dump_json(document, 2) + "\n");
+    std::string said = kind == metadata.end() ? std::string() : kind->second;
+    return {std::move(file), std::move(said)};
 }
 
 // Of text, the checksum is of the document as we print it; comparing the text with that print makes spaces count too.
-Json read_sealed_json(const std::filesystem::path& path, const Seal& seal) {
+Json read_undamaged_json(const std::filesystem::path& path) {
     const std::string text = read_text_file(path, largest_json);
     Json document = parse_json(text, path.string());
     // Everything in the file counts, also what a parser would pass over.
@@ -209,6 +204,50 @@ Json read_sealed_json(const std::filesystem::path& path, const Seal& seal) {
         refuse(path, "contents that do not have their checksum (the file was damaged or is not ours)",
                "a file as this program wrote it");
     }
+    return document;
+}
+
+void check_kind(const std::filesystem::path& path, const std::string& found, std::string_view expected) {
+    if (found != expected) {
+        refuse(path, fmt::format("a file of kind {}", flyball::quoted(found)), fmt::format("'{}'", expected));
+    }
+}
+
+}  // namespace
+
+SafeTensors open_sealed_of_any_run(const std::filesystem::path& path, std::string_view kind) {
+    Undamaged opened = open_undamaged(path);
+    check_kind(path, opened.kind, kind);
+    return std::move(opened.file);
+}
+
+Json read_sealed_json_of_any_run(const std::filesystem::path& path, std::string_view kind) {
+    Json document = read_undamaged_json(path);
+    check_kind(path, document["kind"].get<std::string>(), kind);
+    return document["body"];
+}
+
+// The checksum before the identity: what a damaged file says of itself means nothing.
+SafeTensors open_sealed(const std::filesystem::path& path, const Seal& seal) {
+    Undamaged opened = open_undamaged(path);
+    std::map<std::string, std::string> found;
+    for (const auto& [key, value] : opened.file.metadata()) {
+        if (key.rfind(identity_prefix, 0) == 0) {
+            found[key.substr(identity_prefix.size())] = value;
+        }
+    }
+    check_identity(path, seal, opened.kind, found);
+    return std::move(opened.file);
+}
+
+void write_sealed_json(const std::filesystem::path& path, const Seal& seal, const Json& body) {
+    Json document = {{"kind", seal.kind}, {"run", identity_json(seal.identity)}, {"body", body}};
+    document["checksum"] = checksum(std::string_view(dump_json(document)));
+    write_file_atomically(path, dump_json(document, 2) + "\n");
+}
+
+Json read_sealed_json(const std::filesystem::path& path, const Seal& seal) {
+    const Json document = read_undamaged_json(path);
     std::map<std::string, std::string> found;
     for (const auto& [key, value] : document["run"].items()) {
         found[key] = value.get<std::string>();

@@ -49,6 +49,11 @@ SafeTensors open_sealed(const std::filesystem::path& path, const Seal& seal);
 void write_sealed_json(const std::filesystem::path& path, const Seal& seal, const Json& body);
 Json read_sealed_json(const std::filesystem::path& path, const Seal& seal);
 
+// For readers that do not know the run (`flyball report` of one that goes on): the checksum and the kind are checked,
+// and not whose file it is.
+SafeTensors open_sealed_of_any_run(const std::filesystem::path& path, std::string_view kind);
+Json read_sealed_json_of_any_run(const std::filesystem::path& path, std::string_view kind);
+
 // The sentence for a file of ours that cannot be used: Error(input) with the way out.
 [[noreturn]] void refuse(const std::filesystem::path& path, std::string_view got, std::string_view expected);
 

@@ -16,6 +16,10 @@ constexpr std::string_view policy =
 
 }  // namespace
 
+std::string page_policy(const Source& source) {
+    return std::string(policy) + (source.document_address.empty() ? "" : "; connect-src 'self'");
+}
+
 std::string embedded_json(const Json& document) {
     const std::string text = dump_json(document);
     std::string out;
@@ -35,16 +39,21 @@ std::string embedded_json(const Json& document) {
     return out;
 }
 
-std::string page_around(std::string_view embedded, std::string_view title) {
+std::string page_around(std::string_view embedded, std::string_view title, const Source& source) {
     std::string out = fmt::format(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
         "<title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n",
-        policy, escape(title));
+        page_policy(source), escape(title));
     out += page_style;
+    out += "</style>\n</head>\n<body>\n<div id=\"page\"";
+    if (!source.document_address.empty()) {
+        out += fmt::format(" data-address=\"{}\" data-tag=\"{}\"", escape(source.document_address),
+                           escape(source.document_tag));
+    }
     out +=
-        "</style>\n</head>\n<body>\n<div id=\"page\"><noscript>This report is drawn by a script in this very file. "
+        "><noscript>This report is drawn by a script in this very file. "
         "Allow scripts to see it; the numbers are also in the tables of the folder.</noscript></div>\n"
         "<script type=\"application/json\" id=\"data\">";
     out += embedded;

@@ -17,8 +17,17 @@ namespace flyball::report {
 // The document as it stands in the page: JSON without any character that HTML or a script could take for its own.
 std::string embedded_json(const Json& document);
 
+// Where a page asks for newer documents. A page without an address, as it is written to a file, asks for nothing.
+struct Source {
+    std::string document_address;
+    std::string document_tag;  // of the document that the page is made around (ETag)
+};
+
 // The page around a document that embedded_json() has made.
-std::string page_around(std::string_view embedded, std::string_view title);
+std::string page_around(std::string_view embedded, std::string_view title, const Source& source = {});
+
+// What the page may load and run (Content-Security-Policy), for whoever sends it.
+std::string page_policy(const Source& source = {});
 
 // Bytes that a page has beside its document.
 std::size_t page_frame_size();

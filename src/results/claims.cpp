@@ -1,6 +1,9 @@
-// reproduce --out: claims.json, and the figures that its claims name.
+// reproduce --out: claims.json, or the claims decided so far, and the figures that they name.
+#include <fmt/format.h>
+
 #include <set>
 
+#include "record/sealed.hpp"
 #include "results/in_short.hpp"
 #include "results/parts.hpp"
 
@@ -33,22 +36,18 @@ Json telling_figures() {
     return {"dynamics-theory-cosine", "dynamics-random-weights", "stability-mean-abs", "stability-gradient-trained"};
 }
 
-}  // namespace
-
-void read_claims(Reader& reader) {
+// The claims, then the figures that they name.
+void show_claims(Reader& reader, const Json& claims) {
     std::set<std::string> figures;
-    reader.attempt("claims.json", [&] {
-        const Json document = reader.json("claims.json");
-        Json part = {{"kind", "claims"}, {"claims", Json::array()}, {"telling", telling_figures()}};
-        for (const Json& claim : document.at("claims")) {
-            part["claims"].push_back(claim_json(claim));
-            for (const Json& name : part["claims"].back()["figures"]) {
-                figures.insert(name.get<std::string>());
-            }
+    Json part = {{"kind", "claims"}, {"claims", Json::array()}, {"telling", telling_figures()}};
+    for (const Json& claim : claims) {
+        part["claims"].push_back(claim_json(claim));
+        for (const Json& name : part["claims"].back()["figures"]) {
+            figures.insert(name.get<std::string>());
         }
-        say_claims(reader, part["claims"]);
-        reader.add(std::move(part));
-    });
+    }
+    say_claims(reader, part["claims"]);
+    reader.add(std::move(part));
     Json drawn = Json::array();
     for (const std::string& name : figures) {
         // A name that leads out of the folder is no figure of ours.
@@ -63,6 +62,48 @@ void read_claims(Reader& reader) {
     if (!drawn.empty()) {
         reader.add({{"kind", "figures"}, {"title", "Figures"}, {"figures", std::move(drawn)}});
     }
+}
+
+}  // namespace
+
+void read_claims(Reader& reader) {
+    if (!reader.finished() && !reader.has("claims.json")) {
+        read_running_claims(reader);
+        return;
+    }
+    reader.attempt("claims.json", [&] { show_claims(reader, reader.json("claims.json").at("claims")); });
+}
+
+// work/ledger.json has all claims of the run in their order, work/ID.json what came out of one that was decided.
+void read_running_claims(Reader& reader) {
+    reader.attempt("work/ledger.json", [&] {
+        const Json ledger = record::read_sealed_json_of_any_run(reader.file("work/ledger.json"), "ledger").at("claims");
+        Json decided = Json::array();
+        for (Json claim : ledger) {
+            const std::string id = claim.at("id").get<std::string>();
+            const std::string name = "work/" + id + ".json";
+            // An id that leads out of the folder is none of ours.
+            if (id.find('/') != std::string::npos || !reader.has(name)) {
+                continue;
+            }
+            reader.attempt(name, [&] {
+                const Json found = record::read_sealed_json_of_any_run(reader.file(name), "claim " + id);
+                const std::string said = claim.at("note").get<std::string>();
+                const std::string measured = found.at("note").get<std::string>();
+                claim["note"] = said + (said.empty() || measured.empty() ? "" : "; ") + measured;
+                for (const char* key : {"predicted", "measured", "tolerance", "verdict", "seconds"}) {
+                    claim[key] = found.at(key);
+                }
+                claim["figures"] = found.at("pictures");
+                decided.push_back(std::move(claim));
+            });
+        }
+        reader.add(sentences("How far it is",
+                             {fmt::format("{} of {} claims are decided so far.", decided.size(), ledger.size())}));
+        if (!decided.empty()) {
+            show_claims(reader, decided);
+        }
+    });
 }
 
 }  // namespace flyball::results

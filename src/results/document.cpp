@@ -7,6 +7,7 @@
 
 #include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/unreachable.hpp"
 #include "core/version.hpp"
 #include "report/page.hpp"
 #include "results/parts.hpp"
@@ -66,8 +67,10 @@ Json settings_json(const std::vector<ConfigEntry>& entries) {
 
 Json provenance_json(Reader& reader) {
     Json list = Json::array();
-    if (!reader.has("provenance.json")) {
+    if (!reader.finished()) {
         list.push_back({"state", "this run is not finished"});
+    }
+    if (!reader.has("provenance.json")) {
         return list;
     }
     reader.attempt("provenance.json", [&] {
@@ -91,13 +94,25 @@ std::string name_of(const std::filesystem::path& folder) {
     return name.empty() ? folder.string() : name;
 }
 
-Json folder_json(const std::filesystem::path& folder, const Detail& detail) {
-    const std::vector<ConfigEntry> entries = configuration_of(folder);
-    const std::string command = command_in(folder, entries);
-    Reader reader(folder, detail, entries);
+Json folder_head(const std::filesystem::path& folder, std::string_view command, State state) {
     Json json = Json::object();
     json["name"] = name_of(folder);
     json["command"] = command;
+    json["state"] = name(state);
+    json["short"] = Json::array();
+    json["settings"] = Json::array();
+    json["provenance"] = Json::array();
+    json["unreadable"] = Json::array();
+    json["parts"] = Json::array();
+    return json;
+}
+
+Json folder_json(const std::filesystem::path& folder, const Detail& detail, Watched& watched) {
+    watched.look(folder / "config.toml");
+    const std::vector<ConfigEntry> entries = configuration_of(folder);
+    const std::string command = command_in(folder, entries);
+    Reader reader(folder, detail, watched, entries);
+    Json json = folder_head(folder, command, reader.finished() ? State::finished : State::unfinished);
     json["settings"] = settings_json(entries);
     json["provenance"] = provenance_json(reader);
     readers().at(command)(reader);
@@ -105,6 +120,22 @@ Json folder_json(const std::filesystem::path& folder, const Detail& detail) {
     json["unreadable"] = reader.unreadable();
     json["parts"] = reader.parts();
     return json;
+}
+
+// The same where the run may not have begun, or just begins anew.
+Json awaited_folder_json(const std::filesystem::path& folder, const Detail& detail, Watched& watched) {
+    watched.look(folder / "config.toml");
+    std::error_code ignored;
+    if (!std::filesystem::exists(folder / "config.toml", ignored)) {
+        return folder_head(folder, "", State::awaited);
+    }
+    try {
+        return folder_json(folder, detail, watched);
+    } catch (const Error& error) {
+        Json json = folder_head(folder, "", State::awaited);
+        json["unreadable"].push_back(error.what());
+        return json;
+    }
 }
 
 Json with_notes(Json folders, const std::string& note) {
@@ -120,10 +151,26 @@ Json with_notes(Json folders, const std::string& note) {
 
 }  // namespace
 
-Json document_of(const std::vector<std::filesystem::path>& folders, std::size_t level) {
+std::string_view name(State state) {
+    switch (state) {
+        case State::awaited:
+            return "awaited";
+        case State::unfinished:
+            return "unfinished";
+        case State::finished:
+            return "finished";
+    }
+    unreachable();
+}
+
+Json document_of(const std::vector<std::filesystem::path>& folders, std::size_t level, Absent absent,
+                 Watched* watched) {
+    Watched unasked;
+    Watched& looked_at = watched == nullptr ? unasked : *watched;
     Json list = Json::array();
     for (const std::filesystem::path& folder : folders) {
-        list.push_back(folder_json(folder, Detail::at(level)));
+        list.push_back(absent == Absent::refused ? folder_json(folder, Detail::at(level), looked_at)
+                                                 : awaited_folder_json(folder, Detail::at(level), looked_at));
     }
     return with_notes(std::move(list),
                       level == 0 ? std::string()
@@ -132,13 +179,14 @@ Json document_of(const std::vector<std::filesystem::path>& folders, std::size_t 
                                                largest_page / 1'000'000));
 }
 
-Page page_of(const std::vector<std::filesystem::path>& folders) {
-    Page page;
-    for (std::size_t level = 0;; ++level) {
-        Json document = document_of(folders, level);
-        std::string embedded = report::embedded_json(document);
-        if (embedded.size() + report::page_frame_size() > largest_page - 10'000) {
-            if (level < levels) {
+Fitting fitting_document(const std::vector<std::filesystem::path>& folders, Absent absent, std::size_t first_level) {
+    Fitting fitting;
+    for (fitting.level = first_level;; ++fitting.level) {
+        fitting.watched = {};
+        Json document = document_of(folders, fitting.level, absent, &fitting.watched);
+        fitting.embedded = report::embedded_json(document);
+        if (fitting.embedded.size() + report::page_frame_size() > largest_page - 10'000) {
+            if (fitting.level < levels) {
                 continue;
             }
             // Thousands of claims or heads: what is left is what was run.
@@ -146,18 +194,43 @@ Page page_of(const std::vector<std::filesystem::path>& folders) {
                 folder["parts"] = Json::array();
                 folder["unreadable"] = {"These results are too large for one page, even a selection of them."};
             }
-            embedded = report::embedded_json(document);
+            fitting.embedded = report::embedded_json(document);
         }
         std::string names;
-        page.folders = Json::array();
+        fitting.folders = Json::array();
         for (const Json& folder : document["folders"]) {
             names += (names.empty() ? "" : ", ") + folder.at("name").get<std::string>();
-            page.folders.push_back({{"folder", folders[page.folders.size()].string()},
-                                    {"command", folder.at("command")},
-                                    {"unreadable", folder.at("unreadable")}});
+            fitting.folders.push_back({{"folder", folders[fitting.folders.size()].string()},
+                                       {"command", folder.at("command")},
+                                       {"state", folder.at("state")},
+                                       {"unreadable", folder.at("unreadable")}});
         }
-        page.html = report::page_around(embedded, "Flyball report: " + names.substr(0, 200));
-        return page;
+        fitting.title = "Flyball report: " + names.substr(0, 200);
+        return fitting;
+    }
+}
+
+Page page_of(const std::vector<std::filesystem::path>& folders) {
+    Fitting fitting = fitting_document(folders, Absent::refused);
+    return {report::page_around(fitting.embedded, fitting.title), std::move(fitting.folders)};
+}
+
+void check_awaited(const std::vector<std::filesystem::path>& folders) {
+    for (const std::filesystem::path& folder : folders) {
+        std::error_code error;
+        const auto status = std::filesystem::status(folder, error);
+        if (!std::filesystem::exists(status)) {
+            continue;
+        }
+        bool empty = std::filesystem::is_directory(status);
+        for (std::filesystem::directory_iterator at(folder, error), end; empty && !error && at != end;
+             at.increment(error)) {
+            const std::string name = at->path().filename().string();
+            empty = name == "work" || name.front() == '.';
+        }
+        if (!empty || error) {
+            command_in(folder, configuration_of(folder));
+        }
     }
 }
 

@@ -36,13 +36,40 @@ Json picked(const std::vector<double>& values, const std::vector<std::size_t>& i
 
 }  // namespace
 
+// While there is work/run.json the run goes on, or can be taken up (record/folder.hpp).
+Reader::Reader(std::filesystem::path folder, const Detail& detail, Watched& watched, std::vector<ConfigEntry> settings)
+    : folder_(std::move(folder)),
+      detail_(detail),
+      watched_(watched),
+      finished_(has("provenance.json") && !has("work/run.json")),
+      settings_(std::move(settings)) {}
+
+std::filesystem::path Reader::file(const std::string& name) const {
+    watched_.look(folder_ / name);
+    return folder_ / name;
+}
+
+std::vector<std::string> Reader::folders() const {
+    watched_.look(folder_);
+    std::vector<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+        std::error_code ignored;
+        if (at->is_directory(ignored)) {
+            names.push_back(at->path().filename().string());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 bool Reader::has(const std::string& name) const {
     std::error_code ignored;
-    return std::filesystem::exists(folder_ / name, ignored);
+    return std::filesystem::exists(file(name), ignored);
 }
 
 std::string Reader::text(const std::string& name) const {
-    return read_regular_file(folder_ / name, largest_file);
+    return read_regular_file(file(name), largest_file);
 }
 
 Json Reader::json(const std::string& name) const {
@@ -64,10 +91,27 @@ void Reader::say(std::string sentence) {
     }
 }
 
+Json Reader::json_lines(const std::string& name) const {
+    const std::string all = text(name);
+    Json lines = Json::array();
+    for (std::size_t begin = 0; begin < all.size();) {
+        const std::size_t end = all.find('\n', begin);
+        if (end == std::string::npos) {
+            break;
+        }
+        lines.push_back(parse_json(std::string_view(all).substr(begin, end - begin), name));
+        begin = end + 1;
+    }
+    return lines;
+}
+
 void Reader::attempt(const std::string& name, const std::function<void()>& read) {
     try {
         read();
     } catch (const Error& error) {
+        if (!finished_ && error.kind() == ErrorKind::io && !has(name)) {
+            return;
+        }
         unreadable_.push_back(fmt::format("{} could not be read: {}", flyball::quoted(name), error.what()));
     } catch (const Json::exception&) {
         unreadable_.push_back(

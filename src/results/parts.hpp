@@ -13,20 +13,25 @@
 #include "core/json.hpp"
 #include "report/figure.hpp"
 #include "results/detail.hpp"
+#include "results/watched.hpp"
 
 namespace flyball::results {
 
-// A folder that is being read.
+// A folder that is being read. Everything that is looked at is noted in `watched`.
 class Reader {
   public:
-    Reader(std::filesystem::path folder, const Detail& detail, std::vector<ConfigEntry> settings = {})
-        : folder_(std::move(folder)), detail_(detail), settings_(std::move(settings)) {}
+    Reader(std::filesystem::path folder, const Detail& detail, Watched& watched, std::vector<ConfigEntry> settings = {});
 
-    const std::filesystem::path& folder() const { return folder_; }
     const Detail& detail() const { return detail_; }
+    // Its run has come to its end. Of one that has not, a file that is not there is no damage: it has yet to come.
+    bool finished() const { return finished_; }
+    std::filesystem::path file(const std::string& name) const;
+    std::vector<std::string> folders() const;  // names of the folders in it, sorted
     bool has(const std::string& name) const;
     std::string text(const std::string& name) const;
     Json json(const std::string& name) const;
+    // One value a line, as an array; the last line of a run that goes on may be torn, and is left out.
+    Json json_lines(const std::string& name) const;
 
     // Runs `read`; when the file it is about is damaged, or is not what it should be, a sentence says so.
     void attempt(const std::string& name, const std::function<void()>& read);
@@ -45,6 +50,8 @@ class Reader {
   private:
     std::filesystem::path folder_;
     Detail detail_;
+    Watched& watched_;
+    bool finished_;
     std::vector<ConfigEntry> settings_;
     std::vector<std::string> said_;
     Json parts_ = Json::array();
@@ -58,6 +65,10 @@ void read_inspection(Reader& reader);
 void read_limits(Reader& reader);
 void read_check(Reader& reader);
 void read_theory(Reader& reader);
+
+// What a run that goes on has left in work/ so far. Nothing where it has left nothing.
+void read_running_simulation(Reader& reader);
+void read_running_claims(Reader& reader);
 
 // Numbers of a JSON array; null is NaN, anything else an error of the library below.
 std::vector<double> numbers(const Json& list);

@@ -11,40 +11,11 @@
 #include "core/safetensors.hpp"
 #include "measure/rows.hpp"
 #include "results/in_short.hpp"
-#include "results/parts.hpp"
+#include "results/simulated.hpp"
 
 namespace flyball::results {
 
 namespace {
-
-struct Simulated {
-    std::string name, equation, outcome;
-    report::Style style;
-    CurveSeries series;
-    double collapse_time = std::numeric_limits<double>::quiet_NaN();
-
-    // The values of a quantity; of one that is not there, none.
-    std::vector<double> values(std::string_view quantity) const {
-        for (const CurveQuantity& one : series.quantities) {
-            if (one.name == quantity) {
-                return one.y;
-            }
-        }
-        return {};
-    }
-    Json at_start(std::string_view quantity) const {
-        const std::vector<double> list = values(quantity);
-        return list.empty() ? Json() : Json(list.front());
-    }
-    double last(std::string_view quantity) const {
-        const std::vector<double> list = values(quantity);
-        return list.empty() ? std::numeric_limits<double>::quiet_NaN() : list.back();
-    }
-    Json at_end(std::string_view quantity) const {
-        const std::vector<double> list = values(quantity);
-        return list.empty() ? Json() : Json(list.back());
-    }
-};
 
 bool is_list_of(const Json& value, std::size_t count) {
     return value.is_array() && value.size() == count && (count == 0 || value[0].is_number() || value[0].is_null());
@@ -78,7 +49,7 @@ Simulated read_run(const Json& run, std::size_t& own_equations) {
 // Quantiles over systems, which samples.safetensors has each by itself: 5 % and 95 % at every sample. As bands they say
 // which differences between schemes are those of the draw.
 void add_spreads(const Reader& reader, std::vector<Simulated>& runs) {
-    const SafeTensors file = SafeTensors::open(reader.folder() / "samples.safetensors");
+    const SafeTensors file = SafeTensors::open(reader.file("samples.safetensors"));
     const std::vector<std::string> there = file.names();
     for (std::size_t i = 0; i < runs.size(); ++i) {
         for (const std::string quantity : {"speed", "variance", "energy", "effective_rank", "one_minus_cosine"}) {
@@ -150,18 +121,25 @@ double value_at(const Simulated& run, std::string_view quantity, double t) {
     return i < list.size() && run.series.x[i] == t ? list[i] : std::numeric_limits<double>::quiet_NaN();
 }
 
-Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& run, const Detail& detail,
-                std::size_t& shown) {
-    const std::string name = fmt::format("run.{}", number);
+}  // namespace
+
+Motion read_motion(const SafeTensors& file, const std::string& name, const std::string& times) {
+    Motion motion;
     const std::vector<std::size_t> shape = file.info(name).shape;
-    const std::vector<float> points = file.read<float>(name);
-    const std::vector<double> times = file.read<double>(fmt::format("time.{}", number));
-    if (shape.size() != 3 || shape[2] != 3 || shape[0] != times.size()) {
+    motion.points = file.read<float>(name);
+    motion.times = file.read<double>(times);
+    if (shape.size() != 3 || shape[2] < 2 || shape[2] > 3 || shape[0] != motion.times.size()) {
         throw Error(ErrorKind::input, "results.frames", fmt::format("a tensor {} of another shape", name),
                     "[frames, tokens, 3]", "run the simulation again");
     }
-    const std::vector<std::size_t> tokens = evenly(shape[1], detail.particles);
-    shown = tokens.size();
+    motion.tokens = shape[1];
+    motion.dim = shape[2];
+    return motion;
+}
+
+Json sphere_run(const Motion& motion, const Simulated& run, const Detail& detail, std::size_t& shown) {
+    const std::vector<std::size_t> tokens = evenly(motion.tokens, detail.particles);
+    shown = std::max(shown, tokens.size());
     std::string bytes;
     Json json = Json::object();
     json["name"] = run.name;
@@ -172,13 +150,14 @@ Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& ru
     json["times"] = Json::array();
     json["cosine"] = Json::array();
     json["groups"] = Json::array();
-    for (const std::size_t k : evenly(times.size(), detail.frames)) {
-        json["times"].push_back(times[k]);
-        json["cosine"].push_back(value_at(run, "cosine.mean", times[k]));
-        json["groups"].push_back(value_at(run, "clusters", times[k]));
+    for (const std::size_t k : evenly(motion.times.size(), detail.frames)) {
+        json["times"].push_back(motion.times[k]);
+        json["cosine"].push_back(value_at(run, "cosine.mean", motion.times[k]));
+        json["groups"].push_back(value_at(run, "clusters", motion.times[k]));
         for (const std::size_t token : tokens) {
             for (std::size_t i = 0; i < 3; ++i) {
-                put_coordinate(bytes, points[(k * shape[1] + token) * 3 + i]);
+                put_coordinate(bytes,
+                               i < motion.dim ? motion.points[(k * motion.tokens + token) * motion.dim + i] : 0.0F);
             }
         }
     }
@@ -186,8 +165,10 @@ Json sphere_run(const SafeTensors& file, std::size_t number, const Simulated& ru
     return json;
 }
 
+namespace {
+
 Json spheres(const Reader& reader, const std::vector<Simulated>& runs) {
-    const SafeTensors file = SafeTensors::open(reader.folder() / "frames.safetensors");
+    const SafeTensors file = SafeTensors::open(reader.file("frames.safetensors"));
     Json part = Json::object();
     part["kind"] = "spheres";
     part["title"] = "Tokens in motion";
@@ -200,7 +181,8 @@ Json spheres(const Reader& reader, const std::vector<Simulated>& runs) {
     std::size_t shown = 0;
     part["runs"] = Json::array();
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        part["runs"].push_back(sphere_run(file, i, runs[i], reader.detail(), shown));
+        const Motion motion = read_motion(file, fmt::format("run.{}", i), fmt::format("time.{}", i));
+        part["runs"].push_back(sphere_run(motion, runs[i], reader.detail(), shown));
         samples = std::max(samples, runs[i].series.x.size());
     }
     part["shown"] = shown;
@@ -210,7 +192,30 @@ Json spheres(const Reader& reader, const std::vector<Simulated>& runs) {
 
 }  // namespace
 
+Json curves_over_time(const std::vector<Simulated>& runs, const Detail& detail) {
+    std::vector<CurveSeries> series;
+    for (const Simulated& run : runs) {
+        series.push_back(run.series);
+    }
+    return curves({"Over time",
+                   "Time is depth: a layer that moves tokens by dt times its velocity takes the time dt.",
+                   "depth (time)",
+                   false,
+                   {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
+                   {{"cosine.mean", {"cosine.lo", "cosine.hi"}},
+                    {"speed", {"speed.lo", "speed.hi"}},
+                    {"variance", {"variance.lo", "variance.hi"}},
+                    {"energy", {"energy.lo", "energy.hi"}},
+                    {"effective_rank", {"effective_rank.lo", "effective_rank.hi"}},
+                    {"one_minus_cosine", {"one_minus_cosine.lo", "one_minus_cosine.hi"}}}},
+                  std::move(series), detail);
+}
+
 void read_simulation(Reader& reader) {
+    if (!reader.finished() && !reader.has("result.json")) {
+        read_running_simulation(reader);
+        return;
+    }
     std::vector<Simulated> runs;
     reader.attempt("result.json", [&] {
         const Json result = reader.json("result.json");
@@ -235,22 +240,7 @@ void read_simulation(Reader& reader) {
         reader.attempt("samples.safetensors", [&] { add_spreads(reader, runs); });
     }
     reader.add(run_table(runs, reader.detail()));
-    std::vector<CurveSeries> series;
-    for (const Simulated& run : runs) {
-        series.push_back(run.series);
-    }
-    reader.add(curves({"Over time",
-                       "Time is depth: a layer that moves tokens by dt times its velocity takes the time dt.",
-                       "depth (time)",
-                       false,
-                       {"cosine.mean", "speed", "radius.mean", "one_minus_cosine"},
-                       {{"cosine.mean", {"cosine.lo", "cosine.hi"}},
-                        {"speed", {"speed.lo", "speed.hi"}},
-                        {"variance", {"variance.lo", "variance.hi"}},
-                        {"energy", {"energy.lo", "energy.hi"}},
-                        {"effective_rank", {"effective_rank.lo", "effective_rank.hi"}},
-                        {"one_minus_cosine", {"one_minus_cosine.lo", "one_minus_cosine.hi"}}}},
-                      std::move(series), reader.detail()));
+    reader.add(curves_over_time(runs, reader.detail()));
 }
 
 }  // namespace flyball::results

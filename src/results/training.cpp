@@ -1,6 +1,9 @@
-// train --out: summary.json and metrics.jsonl, of one run or of a folder of runs.
+// train --out: summary.json and metrics.jsonl, of one run or of a folder of runs, finished or not.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "core/config.hpp"
 #include "results/in_short.hpp"
 #include "results/parts.hpp"
 
@@ -12,20 +15,6 @@ struct Trained {
     std::string name, scheme;
     std::string metrics;  // file
 };
-
-// Whole lines; the last one of a run that goes on may be torn.
-Json lines_of(const std::string& text, const std::string& name) {
-    Json lines = Json::array();
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = text.find('\n', begin);
-        if (end == std::string::npos) {
-            break;
-        }
-        lines.push_back(parse_json(std::string_view(text).substr(begin, end - begin), name));
-        begin = end + 1;
-    }
-    return lines;
-}
 
 // What was recorded of the layers at the last step that has a record of them.
 Json last_layers(const Json& lines) {
@@ -57,6 +46,55 @@ Json summary_row(const Json& s) {
             number_or_nan(s, "tokens_per_second")};
 }
 
+struct Order {
+    std::size_t scheme = 0;  // its place in what was asked for
+    std::string seed;
+    Trained run;
+};
+
+std::vector<std::string> values_of(const std::vector<ConfigEntry>& settings, std::string_view key) {
+    for (const ConfigEntry& entry : settings) {
+        if (entry.key == key) {
+            return entry.values;
+        }
+    }
+    return {};
+}
+
+// The one run of the folder, or those folders in it that a run was begun in, in the order in which they were asked for.
+std::vector<Trained> runs_so_far(const Reader& reader) {
+    if (reader.finished() || reader.has("metrics.jsonl")) {
+        const std::vector<std::string> schemes = values_of(load_config(reader.file("config.toml")), "train.scheme");
+        const std::string scheme = schemes.size() == 1 ? schemes.front() : std::string();
+        return {{scheme.empty() ? "this run" : scheme, scheme, "metrics.jsonl"}};
+    }
+    const std::vector<std::string> asked = values_of(load_config(reader.file("config.toml")), "train.scheme");
+    std::vector<Order> found;
+    for (const std::string& name : reader.folders()) {
+        if (name == "work" || !reader.has(name + "/config.toml") || !reader.has(name + "/metrics.jsonl")) {
+            continue;
+        }
+        const std::vector<ConfigEntry> settings = load_config(reader.file(name + "/config.toml"));
+        const std::vector<std::string> schemes = values_of(settings, "train.scheme");
+        const std::vector<std::string> seeds = values_of(settings, "train.seed");
+        const std::string scheme = schemes.size() == 1 ? schemes.front() : std::string();
+        const auto place = std::find(asked.begin(), asked.end(), scheme);
+        std::string seed = seeds.empty() ? std::string() : seeds.front();
+        seed.insert(0, seed.size() < 20 ? 20 - seed.size() : 0, ' ');  // 10 after 9
+        found.push_back({static_cast<std::size_t>(place - asked.begin()),
+                         std::move(seed),
+                         {name, scheme, name + "/metrics.jsonl"}});
+    }
+    std::stable_sort(found.begin(), found.end(), [](const Order& a, const Order& b) {
+        return a.scheme != b.scheme ? a.scheme < b.scheme : a.seed < b.seed;
+    });
+    std::vector<Trained> runs;
+    for (Order& one : found) {
+        runs.push_back(std::move(one.run));
+    }
+    return runs;
+}
+
 }  // namespace
 
 void read_training(Reader& reader) {
@@ -85,16 +123,19 @@ void read_training(Reader& reader) {
                       std::move(rows), reader.detail()));
         });
     } else {
-        runs.push_back({"this run", "", "metrics.jsonl"});
+        runs = runs_so_far(reader);
     }
     std::vector<CurveSeries> steps;
     std::vector<CurveSeries> depth;
     std::size_t own_equations = 0;
     for (const Trained& run : runs) {
         reader.attempt(run.metrics, [&] {
-            const Json lines = lines_of(reader.text(run.metrics), run.metrics);
+            const Json lines = reader.json_lines(run.metrics);
             const report::Style style =
                 run.scheme.empty() ? report::Style{} : style_of_scheme(run.scheme, own_equations);
+            if (lines.empty() && !reader.finished()) {
+                return;  // no step is done yet
+            }
             steps.push_back(series_of_records(run.name, lines, "step"));
             steps.back().style = style;
             if (const Json layers = last_layers(lines); !layers.empty()) {

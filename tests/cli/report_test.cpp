@@ -130,6 +130,24 @@ TEST(Report, APageThatCannotBeWrittenDoesNotSpoilTheRun) {
     EXPECT_TRUE(std::filesystem::exists(place / "run/provenance.json"));
 }
 
+TEST(Report, ServingIsRefusedInOneSentenceWhereItMakesNoSense) {
+    const auto refused = [](const std::string& arguments, const std::string& words) {
+        const Outcome outcome = run_program("report " + arguments);
+        EXPECT_EQ(outcome.exit, 2) << arguments;
+        EXPECT_EQ(outcome.out, "") << arguments;
+        EXPECT_NE(outcome.err.find(words), std::string::npos) << arguments << ": " << outcome.err;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    };
+    refused("--serve", "got no folder");
+    refused("none --serve -o page.html", "--serve and --output together");
+    refused("none --port 8000", "--port without --serve");
+    refused("none --serve --port 65536", "--port 65536, expected a number from 0 to 65535");
+    refused("none --serve --port -1", "--port");
+    refused("/dev/null --serve", "'/dev/null', which is not a folder");
+    refused("/proc/self --serve", "'/proc/self', which has no config.toml");
+    refused("none", "'none', which is not a folder");
+}
+
 TEST(Report, WhatIsNoFolderOfResultsIsRefused) {
     const Place place;
     for (const std::string& arguments :

@@ -71,7 +71,7 @@ KNOWN = [
     # the page, and what figures say of themselves
     ("a-name-ends-the-script", "src/report/page.cpp", "if (c == '<' || c == '>' || c == '&') {", "if (c == '&') {"),
     ("the-page-may-ask-for-more", "src/report/page.cpp", "default-src 'none';", "default-src *;"),
-    ("titles-of-pages-are-markup", "src/report/page.cpp", "policy, escape(title));", "policy, title);"),
+    ("titles-of-pages-are-markup", "src/report/page.cpp", "page_policy(source), escape(title));", "page_policy(source), title);"),
     ("line-separators-stay", "src/report/page.cpp", 'text.compare(i, 3, "\\u2028") == 0 || ', ""),
     ("figures-say-linear-for-log", "src/report/figure_about.cpp", "axis.scale == Scale::log", "axis.scale == Scale::linear"),
     ("figures-swap-their-axes", "src/report/figure_about.cpp",

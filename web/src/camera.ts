@@ -20,6 +20,10 @@ export class Camera {
         this.axes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
     }
 
+    like(other: Camera): void {
+        this.axes = other.axes.map(axis => [...axis]) as [Vector, Vector, Vector];
+    }
+
     // By angles about the vertical and the horizontal of the screen.
     turn(across: number, along: number): void {
         const [right, up, front] = this.axes;

@@ -56,6 +56,18 @@ export class Chart {
         this.draw();
     }
 
+    // The same quantity with more points: axes, what is read and what is open stay.
+    update(data: ChartData): void {
+        this.data = { ...data, log_x: this.data.log_x, log_y: this.data.log_y };
+        const focus = [...this.legend.children].indexOf(document.activeElement as Element);
+        const top = this.numbers.querySelector('.scroll')?.scrollTop ?? 0;
+        this.draw();
+        this.tabulate();
+        const table = this.numbers.querySelector('.scroll');
+        if (table) table.scrollTop = top;
+        if (focus >= 0) this.legend.querySelectorAll('button')[focus]?.focus({ preventScroll: true });
+    }
+
     mark(x: number): void {
         this.marker = x;
         const line = this.plot.querySelector('.marker');

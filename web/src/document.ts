@@ -52,6 +52,8 @@ export interface Findings {
 export type Part = Spheres | Curves | Claims | Figures | Heads | Table | Sentences | Findings;
 
 export interface Folder {
-    name: string; command: string; short: string[]; settings: [string, string][]; provenance: [string, string][]; unreadable: string[]; parts: Part[];
+    name: string; command: string;
+    state: string;  // awaited: no run has begun; unfinished; finished
+    short: string[]; settings: [string, string][]; provenance: [string, string][]; unreadable: string[]; parts: Part[];
 }
 export interface Document { version: string; folders: Folder[]; notes: string[] }

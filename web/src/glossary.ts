@@ -109,6 +109,7 @@ const COMMANDS: { [command: string]: [string, string] } = {
     inspect: ['Where depth goes', 'One or several trained models, measured block by block on a text.'],
     limits: ['What attention can select', 'Every attention head of a model measured: how many tokens it selects, how clearly, and how sensitive it is.'],
     check: ['Preflight', 'Would a block of this equation train? Findings from its text, from fresh models, and from short training runs.'],
+    '': ['Nothing yet', ''],
     theory: ['Theory', 'What the equation itself predicts for tokens that start with equal angles between them.'],
 };
 export function command_words(command: string): [string, string] {

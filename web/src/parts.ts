@@ -2,6 +2,7 @@
 import { Curves, Figure, Figures, Findings, Part, Sentences, Table } from './document';
 import { choice, make } from './dom';
 import { Chart, ChartData } from './chart';
+import { carry } from './carry';
 import { claims_of } from './claims';
 import { figure_of } from './figures';
 import { label_of, meaning_of } from './glossary';
@@ -27,12 +28,17 @@ function data_of(part: Curves, quantity: string): ChartData {
     };
 }
 
+// A part on the page, and how it becomes that of a newer document; null: it is made anew.
+interface Shown { element: HTMLElement; update: ((part: Part) => void) | null; player?: Player }
+
 // Several charts of the same series; showing or hiding a line does so in all of them.
-function curves_of(part: Curves, moving: Chart[]): HTMLElement {
+function curves_of(part: Curves, moving: Chart[]): Shown {
     const hidden = new Set<string>();
     const charts: Chart[] = [];
+    const begun: string[] = [];  // quantities that have had a chart from the start
     const box = make('div', { class: 'charts' });
-    for (const first of part.shown) {
+    const add = (first: string) => {
+        begun.push(first);
         const caption = make('p', { class: 'caption' }, data_of(part, first).caption);
         const head = choice('Show', part.quantities.map(name => [name, label_of(name)]), first, name => {
             caption.textContent = data_of(part, name).caption;
@@ -43,10 +49,24 @@ function curves_of(part: Curves, moving: Chart[]): HTMLElement {
         charts.push(chart);
         moving.push(chart);
         box.append(chart.element);
-    }
-    const thinned = part.series.some(series => series.points > series.x.length);
-    return make('section', {}, make('h3', {}, part.title), part.about ? make('p', {}, part.about) : null, box,
-        thinned ? make('p', { class: 'caption' }, 'Long curves are thinned to what a screen can show, with their highest and lowest points kept; the tables in the folder have every number.') : null);
+    };
+    part.shown.forEach(add);
+    const is_thinned = () => part.series.some(series => series.points > series.x.length);
+    const thinned = make('p', { class: 'caption', hidden: !is_thinned() }, 'Long curves are thinned to what a screen can show, with their highest and lowest points kept; the tables in the folder have every number.');
+    const element = make('section', {}, make('h3', {}, part.title), part.about ? make('p', {}, part.about) : null, box, thinned);
+    const update = (newer: Part) => {
+        part = newer as Curves;
+        for (const chart of charts) {
+            const select = chart.element.querySelector('select')!;
+            const known = new Set([...select.options].map(option => option.value));
+            for (const name of part.quantities) if (!known.has(name)) select.append(make('option', { value: name }, label_of(name)));
+            chart.update({ ...data_of(part, select.value), caption: '' });
+            chart.element.querySelector('.caption')!.textContent = data_of(part, select.value).caption;
+        }
+        part.shown.filter(name => !begun.includes(name)).forEach(add);
+        thinned.hidden = !is_thinned();
+    };
+    return { element, update };
 }
 
 function table_of(part: Table): HTMLElement {
@@ -85,23 +105,68 @@ function findings_of(part: Findings): HTMLElement {
         part.findings.length ? make('p', { class: 'caption' }, 'What was found, gravest first. Click a finding to see its evidence.') : make('p', {}, 'Nothing was found that speaks against it.'), list);
 }
 
-export function parts_of(parts: Part[]): HTMLElement[] {
-    const figures = new Map<string, Figure>();
-    for (const part of parts) {
-        if (part.kind === 'figures') for (const figure of part.figures) figures.set(figure.name, figure);
-    }
-    const used = new Set(parts.flatMap(part => part.kind === 'claims' ? part.claims.flatMap(claim => claim.figures) : []));
-    const moving: Chart[] = [];  // follow the time of the spheres
-    return parts.map(part => {
-        switch (part.kind) {
-            case 'spheres': return new Player(part, t => moving.forEach(chart => chart.mark(t))).element;
-            case 'curves': return curves_of(part, moving);
-            case 'claims': return claims_of(part, figures);
-            case 'figures': return figures_part({ ...part, figures: part.figures.filter(figure => !used.has(figure.name)) });
-            case 'heads': return heads_of(part);
-            case 'table': return table_of(part);
-            case 'sentences': return sentences_of(part);
-            case 'findings': return findings_of(part);
+// The parts of one folder, one after the other before `end`. Shown again, those that are as they were are left alone; curves get
+// their new points; what has to be made anew keeps what the reader has done to it.
+export class Parts {
+    private shown: (Shown & { key: string; text: string })[] = [];
+    private readonly moving: Chart[] = [];  // follow the time of the spheres
+
+    constructor(private readonly end: HTMLElement) {}
+
+    show(parts: Part[]): void {
+        const figures = new Map<string, Figure>();
+        for (const part of parts) {
+            if (part.kind === 'figures') for (const figure of part.figures) figures.set(figure.name, figure);
         }
-    });
+        const used = new Set(parts.flatMap(part => part.kind === 'claims' ? part.claims.flatMap(claim => claim.figures) : []));
+        const old = new Map(this.shown.map(one => [one.key, one]));
+        const afterwards: (() => void)[] = [];
+        const next = parts.map(part => {
+            const key = part.kind === 'claims' ? part.kind : `${part.kind} ${part.title}`;
+            const text = JSON.stringify(part) + (part.kind === 'claims' ? JSON.stringify([...figures.keys()]) : '');
+            const known = old.get(key);
+            if (known?.text === text) return known;
+            if (known?.update) {
+                known.update(part);
+                known.text = text;
+                return known;
+            }
+            const made = { key, text, ...this.make(part, figures, used) };
+            if (known) {
+                const focus = carry(known.element, made.element);
+                known.element.replaceWith(made.element);
+                if (known.player && made.player) made.player.adopt(known.player);
+                afterwards.push(focus);
+            }
+            return made;
+        });
+        for (const one of this.shown) if (!next.includes(one)) one.element.remove();
+        let after: HTMLElement = this.end;
+        for (const one of [...next].reverse()) {
+            // A part without anything in it (all of its figures stand with their claims) is not shown.
+            const charts = one.element.querySelector('.charts');
+            one.element.hidden = charts !== null && charts.childElementCount === 0;
+            if (one.element.nextElementSibling !== after) after.before(one.element);
+            after = one.element;
+        }
+        this.shown = next;
+        afterwards.forEach(act => act());
+    }
+
+    private make(part: Part, figures: Map<string, Figure>, used: Set<string>): Shown {
+        const alone = (element: HTMLElement): Shown => ({ element, update: null });
+        switch (part.kind) {
+            case 'spheres': {
+                const player = new Player(part, t => this.moving.forEach(chart => chart.mark(t)));
+                return { element: player.element, update: null, player };
+            }
+            case 'curves': return curves_of(part, this.moving);
+            case 'claims': return alone(claims_of(part, figures));
+            case 'figures': return alone(figures_part({ ...part, figures: part.figures.filter(figure => !used.has(figure.name)) }));
+            case 'heads': return alone(heads_of(part));
+            case 'table': return alone(table_of(part));
+            case 'sentences': return alone(sentences_of(part));
+            case 'findings': return alone(findings_of(part));
+        }
+    }
 }

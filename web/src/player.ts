@@ -36,6 +36,7 @@ export class Player {
     private speed = 1;
     private trails = 8;
     private playing = false;
+    private begun = false;  // has been played by itself
     private then = 0;
     private drag: [number, number] | null = null;
 
@@ -56,13 +57,31 @@ export class Player {
             make('p', { class: 'caption' }, footnote_of(part), (part.dim === 2 ? '' : 'Drag a sphere, or use the arrow keys on it, to turn all of them. ') +
                 `${this.times.length} moments of the run are kept${part.samples > this.times.length ? ` (of ${part.samples.toLocaleString('en')} samples)` : ''}; between them dots move evenly.`));
         const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-        let begun = false;
         new IntersectionObserver(entries => {
             const seen = entries.some(entry => entry.isIntersecting);
-            if (seen && !begun && !still && this.times.length > 1) { begun = true; this.play(true); }
+            if (seen && !this.begun && !still && this.times.length > 1) { this.begun = true; this.play(true); }
             if (!seen) this.play(false);
         }, { threshold: 0.2 }).observe(this.element);
         new ResizeObserver(() => this.draw()).observe(grid);
+    }
+
+    // In place of another one, of the same run when it was shorter: view, moment, speed and motion are its own. Who had gone
+    // to the end goes along with it.
+    adopt(other: Player): void {
+        if (this.part.dim === other.part.dim) this.camera.like(other.camera);
+        this.begun = other.begun;
+        const at_end = other.share >= 1 && other.times.length > 1;
+        this.go(at_end ? 1 : this.share_at(other.time));
+        this.play(other.playing);
+        other.play(false);
+    }
+
+    private share_at(t: number): number {
+        let i = 0;
+        while (i + 2 < this.times.length && this.times[i + 1]! <= t) ++i;
+        const span = (this.times[i + 1] ?? 0) - (this.times[i] ?? 0);
+        const place = i + (span > 0 ? Math.max(0, Math.min(1, (t - this.times[i]!) / span)) : 0);
+        return place / Math.max(1, this.times.length - 1);
     }
 
     private cell(sphere: Sphere, i: number): HTMLElement {
