@@ -5,7 +5,7 @@ KNOWN = [
     ("spheres-are-empty", "web/src/sphere.ts", "for (const [x, y, z] of seen) {", "for (const [x, y, z] of seen.slice(0, 0)) {"),
     ("spheres-have-the-colours-of-others", "web/src/sphere.ts", "this.colour = colour_of(run.colour, index);", "this.colour = colour_of('', index + 1);"),
     ("lines-have-the-colours-of-others", "web/src/chart.ts", "        const colour = colour_of(line.colour, index);\n        const inside", "        const colour = colour_of('', index);\n        const inside"),
-    ("a-chart-is-missing", "web/src/parts.ts", "for (const first of part.shown) {", "for (const first of part.shown.slice(1)) {"),
+    ("a-chart-is-missing", "web/src/parts.ts", "    part.shown.forEach(add);", "    part.shown.slice(1).forEach(add);"),
     ("label-lies-on-the-axis", "web/src/chart.ts", "y: bottom + 34, 'text-anchor': 'middle' }, this.data.x)", "y: bottom + 18, 'text-anchor': 'middle' }, this.data.x)"),
     ("slider-goes-two-moments-at-once", "web/src/player.ts", "ArrowRight: Math.floor(place + 1e-9) + 1", "ArrowRight: Math.floor(place + 1e-9) + 2"),
     ("slider-ends-one-moment-early", "web/src/player.ts", "const place = this.share * Math.max(0, this.times.length - 1);\n        const i", "const place = this.share * Math.max(0, this.times.length - 2);\n        const i"),
