@@ -105,9 +105,7 @@ const std::vector<HeadMeasure>& head_measures() {
          [](const Result&) { return std::string("Largest weight that a token gives, mean over tokens"); },
          [](const HeadResult& h) { return h.peak; }},
         {"sink", "weight on one key", "mean weight of that key",
-         [](const Result&) {
-             return fmt::format("Weight of the heaviest key (from {:.1f} on: a sink)", least_sink);
-         },
+         [](const Result&) { return fmt::format("Weight of the heaviest key (from {:.1f} on: a sink)", least_sink); },
          [](const HeadResult& h) { return h.sink; }},
         {"separation", "keys told apart", "share of these keys",
          [](const Result& r) {

@@ -99,7 +99,7 @@ std::string became(const std::vector<SimulatedEnd>& runs) {
 std::string gathered(const std::vector<SimulatedEnd>& runs, double tokens) {
     std::vector<std::string> places;
     for (const SimulatedEnd& run : runs) {
-        if (!std::isfinite(run.collapse_time) && run.groups > 1.5 && run.groups <= tokens / 8) {
+        if (!std::isfinite(run.collapse_time) && run.cosine < 0.9 && run.groups > 1.5 && run.groups <= tokens / 8) {
             places.push_back(fmt::format("{}{} under {}", number_words(std::round(run.groups)),
                                          places.empty() ? " groups" : "", run.name));
         }

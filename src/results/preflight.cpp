@@ -24,6 +24,11 @@ Json facts_of(const Json& object) {
     return list;
 }
 
+// An equation without a name is called so, which says nothing to a reader.
+std::string called(const std::string& scheme) {
+    return scheme == "equation" ? "your block" : scheme;
+}
+
 // What the names of growths and bounds mean.
 std::string in_words(const std::string& name) {
     static const std::map<std::string, std::string> meaning = {{"bounded", "bounded: it stays as large as it is"},
@@ -50,7 +55,7 @@ Json sentences_in(const std::string& text) {
 Json findings(const Json& check) {
     Json part = Json::object();
     part["kind"] = "findings";
-    part["title"] = check.at("scheme").get<std::string>();
+    part["title"] = called(check.at("scheme").get<std::string>());
     part["verdict"] = check.at("verdict").get<std::string>();
     part["equation"] = check.at("equation").get<std::string>();
     part["advice"] = check.contains("advice") ? words(check.at("advice")) : "";
@@ -97,7 +102,7 @@ std::vector<CurveSeries> beginnings(const Json& check) {
 void add_check(Reader& reader, const Json& check) {
     reader.add(findings(check));
     if (check.contains("beginning") && !check.at("beginning").empty()) {
-        reader.add(curves({fmt::format("A fresh model of {}", words(check.at("scheme"))),
+        reader.add(curves({fmt::format("A fresh model of {}", called(words(check.at("scheme")))),
                            "Before any training, after each block, for models of several depths.",
                            "block",
                            false,

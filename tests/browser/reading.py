@@ -28,6 +28,15 @@ for (const e of document.querySelectorAll('#page *')) {
     if (contrast < 4.5 && !seen.has(key)) { seen.add(key); bad.push(`contrast ${key}: ${words(e).slice(0, 40)}`); }
     if (parseFloat(style.fontSize) < 10.5) bad.push(`letters of ${style.fontSize}: ${words(e).slice(0, 40)}`);
 }
+for (const e of document.querySelectorAll('.plot path.line, .plot rect[stroke], .plot line[stroke]')) {
+    const c = e.getAttribute('stroke').match(/[0-9a-f]{2}/gi).map(v => parseInt(v, 16));
+    const a = light(c), b = light(ground(e));
+    if ((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 1.5) bad.push('a line that is hardly seen: ' + e.getAttribute('stroke'));
+}
+for (const e of document.querySelectorAll('svg.plot')) {
+    const wide = e.getBoundingClientRect().width;
+    if (wide > 0 && Math.abs(e.viewBox.baseVal.width / wide - 1) > 0.1) bad.push(`letters of a chart are ${(wide / e.viewBox.baseVal.width).toFixed(2)} of their size`);
+}
 let level = 0;
 for (const h of document.querySelectorAll('h1, h2, h3, h4, h5')) {
     const now = Number(h.tagName[1]);

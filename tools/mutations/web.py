@@ -28,6 +28,8 @@ KNOWN = [
     ("map-upside-down", "web/src/figures.ts", "const row_at = (line: number) => upwards ? rows - 1 - line : line;", "const row_at = (line: number) => upwards ? line : rows - 1 - line;"),
     ("boundary-forgotten", "web/src/figures.ts", "const colour = figure.centre === undefined ? heat_colour : side_colour;", "const colour = heat_colour;"),
     ("names-become-markup", "web/src/dom.ts", "            element.append(child);", "            if (typeof child === 'string') element.insertAdjacentHTML('beforeend', child); else element.append(child);"),
+    ("boxes-shrink-on-a-phone", "web/src/figures.ts", "const width = Math.max(260, plot.clientWidth || 640);", "const width = 640;"),
+    ("bounds-unseen-in-the-dark", "web/src/dom.ts", "return dark && Math.max(r, g, b) < 96 ?", "return dark && Math.max(r, g, b) < 0 ?"),
     ("pale-letters", "web/src/page.css", "--muted: #57606a; --axis", "--muted: #8f98a3; --axis"),
     ("slider-without-a-name", "web/src/player.ts", "value: 0, 'aria-label': 'Depth (time); arrow keys go from moment to moment, space plays' });", "value: 0 });"),
 ]

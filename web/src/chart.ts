@@ -40,6 +40,7 @@ export class Chart {
         this.plot.addEventListener('pointerdown', event => this.read(event));
         this.plot.addEventListener('pointerleave', () => { this.at = null; this.draw(); });
         this.plot.addEventListener('keydown', event => this.key(event));
+        window.addEventListener('resize', () => this.draw());  // light and dark change colours too
         this.numbers.addEventListener('toggle', () => this.tabulate());
         new ResizeObserver(() => {
             if (Math.abs(this.element.clientWidth - this.width) > 1) this.draw();

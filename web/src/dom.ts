@@ -52,10 +52,18 @@ export function choice(label: string, options: [string, string][], chosen: strin
     return make('label', { class: 'choice' }, label + ' ', select);
 }
 
+// On a dark ground the black and dark grey of bounds would not be seen: they become light grey.
+function seen_on_ground(colour: string): string {
+    const [r, g, b] = [1, 3, 5].map(k => parseInt(colour.slice(k, k + 2), 16)) as [number, number, number];
+    const set = document.documentElement.dataset['theme'];
+    const dark = set === 'dark' || (!set && window.matchMedia('(prefers-color-scheme: dark)').matches);
+    return dark && Math.max(r, g, b) < 96 ? `#${[r, g, b].map(v => (255 - v).toString(16).padStart(2, '0')).join('')}` : colour;
+}
+
 // A colour of the data, when it is one: whatever else stands there must not reach a style.
 export function colour_of(text: string, index: number): string {
     const own = ['#4269d0', '#efb118', '#ff725c', '#6cc5b0', '#3ca951', '#ff8ab7', '#a463f2', '#97bbf5', '#9c6b4e', '#9498a0'];
-    return /^#[0-9a-fA-F]{6}$/.test(text) ? text : own[index % own.length]!;
+    return seen_on_ground(/^#[0-9a-fA-F]{6}$/.test(text) ? text : own[index % own.length]!);
 }
 export function dash_of(text: string): string | undefined {
     return /^[0-9. ]+$/.test(text) ? text : undefined;

@@ -111,45 +111,56 @@ function heat(figure: HeatFigure): HTMLElement {
 
 function boxes(figure: BoxFigure): HTMLElement {
     const values = figure.groups.flatMap(group => [...group.five, ...group.marks.map(mark => mark.value)]);
-    const width = 640;
-    const left = Math.min(260, 16 + 7 * Math.max(4, ...figure.groups.map(group => group.label.length)));
-    const scale = Scale.over(values, figure.axis.log, left, width - 16, figure.axis.min, figure.axis.max);
-    const height = 34 + 26 * figure.groups.length + 30;
-    const plot = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': figure.title });
+    const plot = svg('svg', { class: 'plot', role: 'img', 'aria-label': figure.title });
     const marks = [...new Set(figure.groups.flatMap(group => group.marks.map(mark => mark.label)))];
     const mark_colour = (label: string) => colour_of('', marks.indexOf(label) + 1);
     const readout = make('div', { class: 'readout', 'aria-live': 'polite' }, 'Each box spans the middle half of the values, the line in it is the median, the thin line reaches from the least to the largest.');
-    if (scale) {
-        for (const { value, label } of scale.ticks(6)) {
-            plot.append(svg('line', { class: 'grid', x1: scale.at(value), x2: scale.at(value), y1: 16, y2: height - 34 }),
-                svg('text', { class: 'axis', x: scale.at(value), y: height - 20, 'text-anchor': 'middle' }, label));
-        }
-        plot.append(svg('text', { class: 'axis label', x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle' }, figure.axis.label));
-        figure.groups.forEach((group, i) => {
-            const y = 30 + 26 * i;
-            const [min, lower, median, upper, max] = group.five.map(v => scale.at(v)) as [number, number, number, number, number];
-            const colour = colour_of(group.colour, i);
-            const row = svg('g', { class: 'group', tabindex: 0, role: 'img' }, svg('text', { class: 'axis', x: left - 8, y: y + 4, 'text-anchor': 'end' }, group.label));
-            const said = `${group.label}: least ${show(group.five[0])}, lower quarter ${show(group.five[1])}, median ${show(group.five[2])}, upper quarter ${show(group.five[3])}, ` +
-                `largest ${show(group.five[4])} (${group.count} values)` + group.marks.map(mark => `; ${mark.label} ${show(mark.value)}`).join('');
-            row.setAttribute('aria-label', said);
-            row.append(svg('rect', { x: left, y: y - 13, width: width - left, height: 26, fill: 'transparent' }));
-            if (!Number.isNaN(min + max)) row.append(svg('line', { x1: min, x2: max, y1: y, y2: y, stroke: colour }));
-            if (!Number.isNaN(lower + upper)) row.append(svg('rect', { x: lower, y: y - 8, width: Math.max(1, upper - lower), height: 16, fill: colour, 'fill-opacity': 0.35, stroke: colour }));
-            if (!Number.isNaN(median)) row.append(svg('line', { x1: median, x2: median, y1: y - 8, y2: y + 8, stroke: colour, 'stroke-width': 3 }));
-            for (const mark of group.marks) {
-                const place = scale.at(mark.value);
-                if (!Number.isNaN(place)) row.append(svg('line', { x1: place, x2: place, y1: y - 11, y2: y + 11, class: 'mark', stroke: mark_colour(mark.label) }));
-            }
-            const tell = () => { readout.textContent = said; };
-            row.addEventListener('pointerenter', tell);
-            row.addEventListener('focus', tell);
-            plot.append(row);
-        });
-    }
+    const draw = () => draw_boxes(figure, values, plot, mark_colour, said => { readout.textContent = said; });
     const key = make('div', { class: 'legend' }, ...marks.map(label => {
         const sample = svg('svg', { width: 10, height: 16, 'aria-hidden': 'true' }, svg('line', { x1: 5, x2: 5, y1: 0, y2: 16, class: 'mark', stroke: mark_colour(label) }));
         return make('span', { class: 'value' }, sample, ` ${label}`);
     }));
+    draw();
+    new ResizeObserver(draw).observe(plot);
     return make('figure', { class: 'chart' }, make('figcaption', {}, figure.title), plot, marks.length ? key : null, readout, figure.caption ? make('p', { class: 'caption' }, figure.caption) : null);
+}
+
+// Laid out for the width there is, so that letters are as large on a phone as elsewhere.
+function draw_boxes(figure: BoxFigure, values: (number | null)[], plot: SVGSVGElement, mark_colour: (label: string) => string, tell: (said: string) => void): void {
+    const width = Math.max(260, plot.clientWidth || 640);
+    const height = 34 + 26 * figure.groups.length + 30;
+    if (plot.getAttribute('viewBox') === `0 0 ${width} ${height}`) return;
+    plot.setAttribute('viewBox', `0 0 ${width} ${height}`);
+    plot.setAttribute('height', String(height));
+    const left = Math.min(0.45 * width, 16 + 6.6 * Math.max(4, ...figure.groups.map(group => group.label.length)));
+    const scale = Scale.over(values, figure.axis.log, left, width - 16, figure.axis.min, figure.axis.max);
+    plot.replaceChildren();
+    if (!scale) return;
+    for (const { value, label } of scale.ticks(Math.max(2, Math.floor((width - left) / 60)))) {
+        plot.append(svg('line', { class: 'grid', x1: scale.at(value), x2: scale.at(value), y1: 16, y2: height - 34 }),
+            svg('text', { class: 'axis', x: Math.min(scale.at(value), width - 2 - 3.4 * label.length), y: height - 20, 'text-anchor': 'middle' }, label));
+    }
+    const middle = Math.max((left + width) / 2, 0);
+    const room = 3.2 * figure.axis.label.length;
+    plot.append(svg('text', { class: 'axis label', x: Math.max(room + 2, Math.min(middle, width - 2 - room)), y: height - 4, 'text-anchor': 'middle' }, figure.axis.label));
+    figure.groups.forEach((group, i) => {
+        const y = 30 + 26 * i;
+        const [min, lower, median, upper, max] = group.five.map(v => scale.at(v)) as [number, number, number, number, number];
+        const colour = colour_of(group.colour, i);
+        const row = svg('g', { class: 'group', tabindex: 0, role: 'img' }, svg('text', { class: 'axis', x: left - 8, y: y + 4, 'text-anchor': 'end' }, group.label));
+        const said = `${group.label}: least ${show(group.five[0])}, lower quarter ${show(group.five[1])}, median ${show(group.five[2])}, upper quarter ${show(group.five[3])}, ` +
+            `largest ${show(group.five[4])} (${group.count} values)` + group.marks.map(mark => `; ${mark.label} ${show(mark.value)}`).join('');
+        row.setAttribute('aria-label', said);
+        row.append(svg('rect', { x: left, y: y - 13, width: width - left, height: 26, fill: 'transparent' }));
+        if (!Number.isNaN(min + max)) row.append(svg('line', { x1: min, x2: max, y1: y, y2: y, stroke: colour }));
+        if (!Number.isNaN(lower + upper)) row.append(svg('rect', { x: lower, y: y - 8, width: Math.max(1, upper - lower), height: 16, fill: colour, 'fill-opacity': 0.35, stroke: colour }));
+        if (!Number.isNaN(median)) row.append(svg('line', { x1: median, x2: median, y1: y - 8, y2: y + 8, stroke: colour, 'stroke-width': 3 }));
+        for (const mark of group.marks) {
+            const place = scale.at(mark.value);
+            if (!Number.isNaN(place)) row.append(svg('line', { x1: place, x2: place, y1: y - 11, y2: y + 11, class: 'mark', stroke: mark_colour(mark.label) }));
+        }
+        row.addEventListener('pointerenter', () => tell(said));
+        row.addEventListener('focus', () => tell(said));
+        plot.append(row);
+    });
 }

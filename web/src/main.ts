@@ -60,7 +60,10 @@ function theme_switch(): HTMLElement {
         toggle.textContent = words();
         window.dispatchEvent(new Event('resize'));
     });
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { toggle.textContent = words(); });
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+        toggle.textContent = words();
+        window.dispatchEvent(new Event('resize'));
+    });
     return toggle;
 }
 

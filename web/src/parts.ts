@@ -19,7 +19,7 @@ function data_of(part: Curves, quantity: string): ChartData {
     // Cosines go from 0 to 1: an axis over a hundredth of that magnifies what is next to nothing.
     const narrow = quantity.startsWith('cosine') && largest - least < 0.02;
     return {
-        title: label_of(quantity), caption: meaning_of(quantity) + (band ? ' The pale band holds the middle 90 % (of systems, or of tokens).' : '') + (narrow ? ` Mind the scale: all of these lie within ${show(largest - least, 2)} of each other.` : ''), x: part.x.label, y: label_of(quantity), log_x: part.x.log, log_y,
+        title: label_of(quantity), caption: meaning_of(quantity) + (band && part.series.some(series => series.y[band[0]]?.some((v, i) => v !== null && v !== series.y[band[1]]?.[i])) ? ' The pale band holds the middle 90 % (of systems, or of tokens).' : '') + (narrow ? ` Mind the scale: all of these lie within ${show(largest - least, 2)} of each other.` : ''), x: part.x.label, y: label_of(quantity), log_x: part.x.log, log_y,
         lines: part.series.filter(series => series.y[quantity] !== undefined).map(series => ({
             name: series.name, colour: series.colour, dash: series.dash, points: series.points,
             x: series.own_x?.[quantity] ?? series.x, y: series.y[quantity]!,
