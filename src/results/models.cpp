@@ -76,7 +76,7 @@ std::vector<CurveSeries> split_by(const Json& rows, const std::string& key, cons
 }  // namespace
 
 void read_inspection(Reader& reader) {
-    reader.attempt("inspect.json", [&] {
+    reader.attempt_so_far("inspect.json", [&] {
         const Json whole = reader.json("inspect.json");
         const Json models = whole.contains("models") ? whole.at("models") : Json::array({whole});
         std::vector<CurveSeries> series;
@@ -104,7 +104,7 @@ void read_inspection(Reader& reader) {
 }
 
 void read_limits(Reader& reader) {
-    reader.attempt("limits.json", [&] {
+    reader.attempt_so_far("limits.json", [&] {
         const Json document = reader.json("limits.json");
         add_lists(reader, document, "");
         reader.add(head_map(fmt::format("Attention heads of {}", model_name(document)), map_words, "active_share",

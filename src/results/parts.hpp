@@ -34,6 +34,8 @@ class Reader {
 
     // Runs `read`; when the file it is about is damaged, or is not what it should be, a sentence says so.
     void attempt(const std::string& name, const std::function<void()>& read);
+    // The same for a file that a run writes on its way or at its end: where that has not come, nothing is said.
+    void attempt_so_far(const std::string& name, const std::function<void()>& read);
 
     void add(Json part) { parts_.push_back(std::move(part)); }
     const Json& parts() const { return parts_; }
