@@ -71,12 +71,12 @@ void read_claims(Reader& reader) {
         read_running_claims(reader);
         return;
     }
-    reader.attempt("claims.json", [&] { show_claims(reader, reader.json("claims.json").at("claims")); });
+    reader.attempt_so_far("claims.json", [&] { show_claims(reader, reader.json("claims.json").at("claims")); });
 }
 
 // work/ledger.json has all claims of the run in their order, work/ID.json what came out of one that was decided.
 void read_running_claims(Reader& reader) {
-    reader.attempt("work/ledger.json", [&] {
+    reader.attempt_so_far("work/ledger.json", [&] {
         const Json ledger = record::read_sealed_json_of_any_run(reader.file("work/ledger.json"), "ledger").at("claims");
         Json decided = Json::array();
         for (Json claim : ledger) {
@@ -86,7 +86,7 @@ void read_running_claims(Reader& reader) {
             if (id.find('/') != std::string::npos || !reader.has(name)) {
                 continue;
             }
-            reader.attempt(name, [&] {
+            reader.attempt_so_far(name, [&] {
                 const Json found = record::read_sealed_json_of_any_run(reader.file(name), "claim " + id);
                 const std::string said = claim.at("note").get<std::string>();
                 const std::string measured = found.at("note").get<std::string>();

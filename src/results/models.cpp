@@ -75,7 +75,7 @@ Json limits_pictures(Reader& reader, const Json& document) {
 }  // namespace
 
 void read_inspection(Reader& reader) {
-    reader.attempt("inspect.json", [&] {
+    reader.attempt_so_far("inspect.json", [&] {
         const Json whole = reader.json("inspect.json");
         const Json models = whole.contains("models") ? whole.at("models") : Json::array({whole});
         std::vector<CurveSeries> series;
@@ -107,7 +107,7 @@ void read_inspection(Reader& reader) {
 }
 
 void read_limits(Reader& reader) {
-    reader.attempt("limits.json", [&] {
+    reader.attempt_so_far("limits.json", [&] {
         const Json document = reader.json("limits.json");
         add_lists(reader, document, "");
         reader.add(head_map(fmt::format("Attention heads of {}", short_model_name(model_name(document))), map_words,

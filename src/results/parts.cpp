@@ -109,15 +109,20 @@ void Reader::attempt(const std::string& name, const std::function<void()>& read)
     try {
         read();
     } catch (const Error& error) {
-        if (!finished_ && error.kind() == ErrorKind::io && !has(name)) {
-            return;
-        }
         unreadable_.push_back(fmt::format("{} could not be read: {}", flyball::quoted(name), error.what()));
     } catch (const Json::exception&) {
         unreadable_.push_back(
             fmt::format("{} could not be read: it is JSON, but not what the command writes there. "
                         "Run the command again, or leave the file out.",
                         flyball::quoted(name)));
+    }
+}
+
+void Reader::attempt_so_far(const std::string& name, const std::function<void()>& read) {
+    const std::size_t before = unreadable_.size();
+    attempt(name, read);
+    if (!finished_ && !has(name)) {  // also when it went while it was read: the run has come to its end
+        unreadable_.resize(before);
     }
 }
 

@@ -35,6 +35,8 @@ class Reader {
 
     // Runs `read`; when the file it is about is damaged, or is not what it should be, a sentence says so.
     void attempt(const std::string& name, const std::function<void()>& read);
+    // The same for a file that a run writes on its way or at its end: where that has not come, nothing is said.
+    void attempt_so_far(const std::string& name, const std::function<void()>& read);
 
     // What the command was told of this, as config.toml has it; nothing where it has nothing.
     std::string setting(const std::string& name) const;

@@ -134,7 +134,7 @@ void add_check(Reader& reader, const Json& check) {
 }  // namespace
 
 void read_check(Reader& reader) {
-    reader.attempt("check.json", [&] {
+    reader.attempt_so_far("check.json", [&] {
         const Json document = reader.json("check.json");
         if (!document.contains("checks")) {
             say_checks(reader, Json::array({document}));

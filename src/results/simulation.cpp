@@ -217,7 +217,7 @@ void read_simulation(Reader& reader) {
         return;
     }
     std::vector<Simulated> runs;
-    reader.attempt("result.json", [&] {
+    reader.attempt_so_far("result.json", [&] {
         const Json result = reader.json("result.json");
         std::size_t own_equations = 0;
         for (const Json& run : result.at("runs")) {

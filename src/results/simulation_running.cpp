@@ -115,7 +115,7 @@ void read_running_simulation(Reader& reader) {
         if (!reader.has(name)) {
             break;
         }
-        reader.attempt(name, [&] {
+        reader.attempt_so_far(name, [&] {
             if (const Json lines = reader.json_lines(name); !lines.empty()) {
                 runs.push_back(read_sample_log(lines, own_equations));
             }
@@ -124,7 +124,7 @@ void read_running_simulation(Reader& reader) {
     if (runs.empty()) {
         return;
     }
-    reader.attempt("work", [&] {
+    reader.attempt_so_far("work", [&] {
         if (Json part = spheres_so_far(reader, runs); !part.is_null()) {
             reader.add(std::move(part));
         }

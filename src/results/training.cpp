@@ -129,7 +129,7 @@ void read_training(Reader& reader) {
     std::vector<CurveSeries> depth;
     std::size_t own_equations = 0;
     for (const Trained& run : runs) {
-        reader.attempt(run.metrics, [&] {
+        reader.attempt_so_far(run.metrics, [&] {
             const Json lines = reader.json_lines(run.metrics);
             const report::Style style =
                 run.scheme.empty() ? report::Style{} : style_of_scheme(run.scheme, own_equations);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What nobody should send to `flyball report --serve`, thousands of times: hostile_test.py PROGRAM.
+"""What nobody should send to `flyball report --serve`, thousands of times: hostile_test.py PROGRAM [CONNECTIONS].
 
 Connections that send nothing, half a request, garbage, too much, or leave at once; many more at a time than it has places for. Afterwards it
 must still answer, have taken little memory, have opened nothing else, and end with Ctrl-C. SIGTERM and a taken port are tried as well.
@@ -16,7 +16,7 @@ import tempfile
 import time
 
 PROGRAM = sys.argv[1]
-ROUNDS = 5000  # connections
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 2000  # connections
 failures = []
 
 

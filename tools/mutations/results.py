@@ -53,7 +53,7 @@ KNOWN = [
     # runs that go on, and pages that are made again
     ("page-takes-every-run-for-finished", "src/results/parts.cpp", 'finished_(has("provenance.json") && !has("work/run.json"))', 'finished_(has("provenance.json"))'),
     ("page-of-a-run-that-goes-on-names-what-is-to-come-as-damage", "src/results/parts.cpp",
-     "if (!finished_ && error.kind() == ErrorKind::io && !has(name)) {", "if (finished_ && error.kind() == ErrorKind::io && !has(name)) {"),
+     "if (!finished_ && !has(name)) {", "if (finished_ && !has(name)) {"),
     ("page-never-sees-a-change", "src/results/watched.cpp", "state_of(one.first) != one.second", "state_of(one.first) != state_of(one.first)"),
     ("page-looks-at-names-alone", "src/results/watched.cpp", "static_cast<std::uint64_t>(found.st_size),\n            found.st_mtim.tv_sec,\n            found.st_mtim.tv_nsec}", "0, 0, 0}"),
     ("page-is-made-at-every-look", "src/results/live_page.cpp", "clocks_.now() >= next_ && fitting_.watched.changed()", "clocks_.now() >= next_"),
