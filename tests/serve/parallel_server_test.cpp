@@ -177,7 +177,7 @@ TEST(Server, RefusesWhatIsNoRequestForItsPaths) {
     const Running server(soon_over);
     const std::uint16_t port = server.port();
     const std::string host = "Host: 127.0.0.1:" + std::to_string(port) + "\r\n";
-    for (const char* path : {"/nothing", "/../etc/passwd", "//", "/%2e", "/%2F", "/?", "/?a=b", "/./",
+    for (const char* path : {"/nothing", "/../etc/passwd", "//", "/%2e", "/%2F", "%2F", "/?", "/?a=b", "/./",
                              "http://127.0.0.1/", "*", "/document.json"}) {
         const std::string answer = status_of_text(port, get(port, path));
         // "/?" has an empty query: nothing is behind the mark.
