@@ -20,7 +20,8 @@ namespace flyball::results {
 // A folder that is being read. Everything that is looked at is noted in `watched`.
 class Reader {
   public:
-    Reader(std::filesystem::path folder, const Detail& detail, Watched& watched, std::vector<ConfigEntry> settings = {});
+    Reader(std::filesystem::path folder, const Detail& detail, Watched& watched,
+           std::vector<ConfigEntry> settings = {});
 
     const Detail& detail() const { return detail_; }
     // Its run has come to its end. Of one that has not, a file that is not there is no damage: it has yet to come.

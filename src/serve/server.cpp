@@ -120,8 +120,7 @@ class Server::Daemon {
 
     std::uint16_t port() const { return port_; }
 
-    // By select, which says again and again that there is something to read: with epoll (version 0.9.75) the end of a
-    // connection that came together with its last bytes went unnoticed, and its place stayed taken for ten seconds.
+    // By select: the descriptors of so few places are far below what it can hold.
     void run(const std::atomic<bool>& stop) {
         while (!stop) {
             fd_set reads;
