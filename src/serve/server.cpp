@@ -120,7 +120,8 @@ class Server::Daemon {
 
     std::uint16_t port() const { return port_; }
 
-    // By select: the descriptors of so few places are far below what it can hold.
+    // libmicrohttpd watches its connections by epoll; what is waited for here is its one descriptor, and never longer than
+    // until `stop` has to be looked at.
     void run(const std::atomic<bool>& stop) {
         while (!stop) {
             fd_set reads;
