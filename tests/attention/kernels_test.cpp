@@ -197,7 +197,7 @@ TYPED_TEST(Kernels, AutoIsTheDefinitionForEverySetting) {
                 compare<TypeParam>("auto", {3, 50, d}, settings, {}, Tokens::unit);
                 compare<TypeParam>("auto", {3, 50, d}, settings, {}, Tokens::with_zeros);
                 if (!sanitized) {
-                    compare<TypeParam>("auto", {1, 600, d}, settings, {}, Tokens::unit);
+                    compare<TypeParam>("auto", {1, 400, d}, settings, {}, Tokens::unit);
                 }
             }
         }

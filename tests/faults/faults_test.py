@@ -256,7 +256,7 @@ def scenarios(place):
 
 
 # How many points of each kind ./test looks at.
-SHARE = {"kill": 25, "ENOSPC": 15, "EIO": 5, "sync": 3, "short": 1, "new": 15, "malloc": 5}
+SHARE = {"kill": 16, "ENOSPC": 10, "EIO": 4, "sync": 2, "short": 1, "new": 10, "malloc": 4}
 
 
 def main():
