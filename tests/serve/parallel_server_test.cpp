@@ -223,7 +223,7 @@ TEST(Server, WhatIsTooLongOrNoHttpGetsARefusalOrNothing) {
 
 // Pipelined: what is good is answered, and garbage behind it ends the connection.
 TEST(Server, AnswersARequestBeforeGarbage) {
-    const Running server;
+    const Running server(soon_over);
     const Visitor visitor(server.port());
     visitor.send(get(server.port()) + get(server.port()) + std::string(200'000, '\n') + "\1\2\3 garbage\r\n\r\n");
     visitor.end_sending();
