@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
+#include "cli/report_output.hpp"
 #include "cli/report_serve.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -74,6 +75,7 @@ ExitCode run_report(const CLI::App& app, const ReportFlags& flags, const Common&
         return serve_report(folders, static_cast<std::uint16_t>(flags.port), common);
     }
     const std::filesystem::path file = page_file(flags);
+    check_page_place(file, !flags.output.empty());
     const results::Page page = results::page_of(folders);
     remove_abandoned(file.has_parent_path() ? file.parent_path() : ".", file.filename().string());
     write_file_atomically(file, page.html);

@@ -7,6 +7,10 @@
 
 namespace flyball::cli {
 
+// Throws where a page must not be written: over a file that is no page, which may be the results themselves, or, at a place
+// that nobody named, through a link, which may lead out of the folder.
+void check_page_place(const std::filesystem::path& file, bool was_named);
+
 // Writes folder/report.html and, unless the output is JSON, says where it is. The run is finished and stays so: when
 // the page cannot be written, one sentence on stderr says why and how to get it.
 void write_report_page(const std::filesystem::path& folder, const Common& common);

@@ -138,7 +138,31 @@ Json awaited_folder_json(const std::filesystem::path& folder, const Detail& deta
     }
 }
 
+// Names, equations and notes may have any length: what is beyond a page of text is left out, so that none fills the page.
+// "points" are bytes and have limits of their own (Detail).
+void shorten_texts(Json& value) {
+    constexpr std::size_t longest_text = 4000;
+    if (value.is_string()) {
+        std::string& text = value.get_ref<std::string&>();
+        if (text.size() > longest_text) {
+            std::size_t end = longest_text;
+            while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
+                --end;  // not inside a character
+            }
+            text.resize(end);
+            text += " ..";
+        }
+    } else if (value.is_structured()) {
+        for (auto& [key, inner] : value.items()) {
+            if (key != "points") {
+                shorten_texts(inner);
+            }
+        }
+    }
+}
+
 Json with_notes(Json folders, const std::string& note) {
+    shorten_texts(folders);
     Json document = Json::object();
     document["version"] = version;
     document["notes"] = Json::array();

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
+#include "record/sealed.hpp"
 #include "scheme/own_equation.hpp"
 
 namespace flyball::results {
@@ -42,7 +43,37 @@ Reader::Reader(std::filesystem::path folder, const Detail& detail, Watched& watc
       detail_(detail),
       watched_(watched),
       finished_(has("provenance.json") && !has("work/run.json")),
-      settings_(std::move(settings)) {}
+      settings_(std::move(settings)) {
+    if (!finished_) {
+        return;
+    }
+    try {
+        const Json about = json("provenance.json");
+        for (const auto& [name, sum] : about.at("files").items()) {
+            sums_[name] = sum.get<std::string>();
+        }
+    } catch (const Error&) {
+        return;  // whoever shows the provenance says so
+    } catch (const Json::exception&) {
+        return;
+    }
+}
+
+// A digit that somebody changed, or a file of another run, can be read as well as the right one.
+void Reader::compare_with_provenance(const std::string& name) {
+    const auto sum = sums_.find(name);
+    std::error_code error;
+    if (sum == sums_.end() || !std::filesystem::is_regular_file(folder_ / name, error) ||
+        std::filesystem::file_size(folder_ / name, error) > largest_file || error) {
+        return;
+    }
+    if (record::file_checksum(folder_ / name) != sum->second) {
+        unreadable_.push_back(fmt::format(
+            "{} is not what the run wrote: its checksum is not the one in provenance.json. It is shown as it is "
+            "now; run the command again for its own results.",
+            flyball::quoted(name)));
+    }
+}
 
 std::filesystem::path Reader::file(const std::string& name) const {
     watched_.look(folder_ / name);
@@ -108,6 +139,7 @@ Json Reader::json_lines(const std::string& name) const {
 void Reader::attempt(const std::string& name, const std::function<void()>& read) {
     try {
         read();
+        compare_with_provenance(name);
     } catch (const Error& error) {
         unreadable_.push_back(fmt::format("{} could not be read: {}", flyball::quoted(name), error.what()));
     } catch (const Json::exception&) {

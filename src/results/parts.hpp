@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,10 +52,13 @@ class Reader {
     const std::vector<std::string>& unreadable() const { return unreadable_; }
 
   private:
+    void compare_with_provenance(const std::string& name);
+
     std::filesystem::path folder_;
     Detail detail_;
     Watched& watched_;
     bool finished_;
+    std::map<std::string, std::string> sums_;  // of files, as the run wrote them: provenance.json
     std::vector<ConfigEntry> settings_;
     std::vector<std::string> said_;
     Json parts_ = Json::array();

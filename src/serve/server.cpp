@@ -23,8 +23,10 @@ namespace flyball::serve {
 
 namespace {
 
-constexpr std::size_t head_bytes = 16 * 1024;   // of a request, and of what is known of a connection
-constexpr int waiting = 128;                    // connections that the system keeps for us
+constexpr std::size_t head_bytes = 16 * 1024;  // of a request, and of what is known of a connection
+constexpr double crowded_answer_share =
+    5;                        // while all places are taken, an answer has this many times what a request has
+constexpr int waiting = 128;  // connections that the system keeps for us
 constexpr unsigned look_up_milliseconds = 250;  // how often `stop` is looked at
 constexpr std::string_view nothing_allowed = "default-src 'none'; frame-ancestors 'none'";
 
@@ -287,9 +289,8 @@ class Server::Daemon {
         const bool crowded = patience_.size() >= limits_.most_connections;
         const double now = seconds_now();
         for (auto& [connection, patience] : patience_) {
-            const double allowed = crowded && !patience.is_answered
-                                       ? std::min(patience.seconds, limits_.crowded_seconds)
-                                       : patience.seconds;
+            const double few = (patience.is_answered ? crowded_answer_share : 1) * limits_.crowded_seconds;
+            const double allowed = crowded ? std::min(patience.seconds, few) : patience.seconds;
             if (now > patience.since + allowed && !patience.over) {
                 patience.over = true;
                 ::shutdown(patience.descriptor, SHUT_RDWR);

@@ -9,7 +9,7 @@
 //   * A request whose Host is not this address (a page of the net whose name was made to mean 127.0.0.1) gets 421, and no
 //     answer allows another origin to read it.
 //   * At most `most_connections` at a time; others wait with the system. A request has ten seconds to be sent (one, while all
-//     places are taken), an answer a minute to be fetched, so that slow senders and readers hold nothing for longer. Memory
+//     places are taken), an answer a minute (five seconds) to be fetched, so that slow senders and readers hold nothing for longer. Memory
 //     is bounded by that.
 //   * An answer whose tag the browser has already (If-None-Match) is 304, without a body.
 //

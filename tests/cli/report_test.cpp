@@ -78,6 +78,42 @@ TEST(Report, NumbersOfThePageAreThoseOfTheTable) {
     EXPECT_EQ(parts[0]["runs"][0]["times"].size(), 5U);
 }
 
+// A folder may come from somebody else, and a name may be mistyped.
+TEST(Report, APageReplacesNothingButAPage) {
+    const Place place;
+    ASSERT_EQ(run_program(small + place / "run").exit, 0);
+    const std::string results = read_text_file(place / "run/result.json", 1 << 20);
+    const auto expect_refused = [&](const std::string& command, const std::string& says) {
+        const Outcome outcome = run_program(command);
+        EXPECT_EQ(outcome.exit, 2) << command;
+        EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+    };
+    expect_refused("report " + place / "run" + " -o " + place / "run/result.json", "which is no page");
+    EXPECT_EQ(read_text_file(place / "run/result.json", 1 << 20), results);
+    write_file_atomically(place / "mine", "precious");
+    std::filesystem::remove(place / "run/report.html");
+    std::filesystem::create_symlink(place / "mine", place / "run/report.html");
+    expect_refused("report " + place / "run", "which is a link");
+    EXPECT_EQ(read_text_file(place / "mine", 100), "precious");
+    std::filesystem::remove(place / "run/report.html");
+    EXPECT_EQ(run_program("report " + place / "run").exit, 0);
+    EXPECT_EQ(run_program("report " + place / "run").exit, 0) << "a page is replaced";
+}
+
+TEST(Report, ResultsThatTheRunDidNotWriteAreNamed) {
+    const Place place;
+    ASSERT_EQ(run_program(small + place / "run").exit, 0);
+    std::string results = read_text_file(place / "run/result.json", 1 << 20);
+    const std::size_t digit = results.find("0.", results.find("\"speed\"")) + 2;
+    results[digit] = results[digit] == '9' ? '8' : '9';
+    write_file_atomically(place / "run/result.json", results);
+    ASSERT_EQ(run_program("report " + place / "run").exit, 0);
+    const Json folder = document_in(place / "run/report.html").at("folders").at(0);
+    ASSERT_EQ(folder["unreadable"].size(), 1U);
+    EXPECT_NE(folder["unreadable"][0].get<std::string>().find("'result.json' is not what the run wrote"),
+              std::string::npos);
+}
+
 TEST(Report, SeveralFoldersAreOnePage) {
     const Place place;
     ASSERT_EQ(run_program(small + place / "run --json").exit, 0);

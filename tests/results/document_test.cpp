@@ -287,6 +287,21 @@ TEST(ResultFolders, ThatAreDamagedSayWhichPartCannotBeRead) {
     EXPECT_EQ(empty.read()["unreadable"].size(), 1U);
 }
 
+// Two bytes a letter, and an odd number before them: the end lies inside a letter.
+TEST(ResultFolders, LongTextsAreShortenedBetweenLetters) {
+    const ResultFolder folder("simulate");
+    std::string letters = "x";
+    for (int i = 0; i < 100'000; ++i) {
+        letters += "\u00e9";
+    }
+    folder.put("config.toml", "[simulate]\nscheme = \"" + letters + "\"\n");
+    folder.put("result.json", two_runs);
+    const Json read = folder.read();
+    const std::string shown = read["settings"][0][1].get<std::string>();
+    EXPECT_EQ(shown, letters.substr(0, 3999) + " ..");
+    EXPECT_FALSE(part_of(read, "curves").is_null());
+}
+
 TEST(ResultFolders, ThatAreNoneAreRefused) {
     EXPECT_THROW(document_of({"/no/such/folder"}), Error);
     const ResultFolder other("schemes");

@@ -113,13 +113,13 @@ TEST(InShort, ModelsAreCalledByTheLastPartOfTheirPathUnlessTwoAreAlike) {
 TEST(InShort, OfHeadsThoseThatSelectAreCounted) {
     const ResultFolder folder("limits");
     folder.put("limits.json",
-               R"json({"model": {"name": "dir/m", "layers": 1, "heads": 2, "dim": 8, "equation": "norm(x)"},
+               R"json({"model": {"name": "dir/m", "layers": 1, "heads": 3, "dim": 8, "equation": "norm(x)"},
       "tokens": 12, "attention": "softmax", "alternatives": [], "heads": [{"layer": 0, "head": 1, "selective": true},
-      {"layer": 0, "head": 0, "selective": false}]})json");
+      {"layer": 0, "head": 0, "selective": false}, {"layer": 0, "head": 2, "selective": false}]})json");
     EXPECT_EQ(said(folder),
               (std::vector<std::string>{
-                  "12 tokens of text went through m (1 blocks of 2 heads, 8 wide, block equation norm(x)). A head of "
-                  "attention gives every earlier token (a key) a share of its weight; 1 of 2 heads put 90 % of it on 6 "
+                  "12 tokens of text went through m (1 blocks of 3 heads, 8 wide, block equation norm(x)). A head of "
+                  "attention gives every earlier token (a key) a share of its weight; 1 of 3 heads put 90 % of it on 6 "
                   "% of the keys or fewer."}));
 }
 

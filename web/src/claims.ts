@@ -29,8 +29,11 @@ function beginning(note: string): string {
     return shown.charAt(0).toUpperCase() + shown.slice(1);
 }
 
+// Not `in`, which also finds what every object has: "constructor".
+function is_known(verdict: string): boolean { return Object.keys(MEANING).includes(verdict); }
+
 function badge(verdict: string): HTMLElement {
-    const known = verdict in MEANING;
+    const known = is_known(verdict);
     return make('span', { class: `verdict v-${known ? verdict : 'other'}`, title: known ? MEANING[verdict]![1] : '' },
         `${known ? MEANING[verdict]![0] : ''} ${verdict}`);
 }
@@ -54,7 +57,7 @@ function evidence(claim: Claim, figures: Map<string, Figure>): HTMLElement {
 export function claims_of(part: Claims, figures: Map<string, Figure>): HTMLElement {
     const counts = new Map<string, number>();
     for (const claim of part.claims) counts.set(claim.verdict, (counts.get(claim.verdict) ?? 0) + 1);
-    const order = [...Object.keys(MEANING).filter(verdict => counts.has(verdict)), ...[...counts.keys()].filter(verdict => !(verdict in MEANING))];
+    const order = [...Object.keys(MEANING).filter(verdict => counts.has(verdict)), ...[...counts.keys()].filter(verdict => !is_known(verdict))];
     const chosen = new Set<string>();
     let words = '';
     const list = make('div', { class: 'claims' });
