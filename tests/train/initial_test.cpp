@@ -136,6 +136,7 @@ TEST(Init, SaysWhereTheEmbeddingIsTooLargeForAHead) {
     Settings untied = wide();
     untied.untied = true;
     EXPECT_TRUE(started("embedding=1", "pre-ln", untied).notes.empty());
+    EXPECT_TRUE(started("head=1", "pre-ln", untied).notes.empty()) << "it was asked for";
 }
 
 // Pre-LN: two tables, twelve parameters in each of two blocks, a norm at the end. Peri-LN: two norms more in each
