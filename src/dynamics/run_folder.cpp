@@ -223,13 +223,14 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
     if (from && !frame_samples_.empty()) {
         frames.load(frame_count(index));
     }
+    auto pictured = std::chrono::steady_clock::now();
     const auto save_frames = [&] {  // before what says that they are there
         if (!frame_samples_.empty()) {
             frames.save();
+            pictured = std::chrono::steady_clock::now();
         }
     };
     SampleLog log(sample_log(i), plan_.schemes[i].name, program.text(), from ? from->samples : std::vector<Sample>());
-    auto pictured = std::chrono::steady_clock::now();
     watch.sampled = [&](const Sample& sample, const Particles& particles) {
         log.add(sample);
         if (is_kept(index)) {
@@ -238,9 +239,8 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
         if (std::binary_search(frame_samples_.begin(), frame_samples_.end(), index)) {
             frames.add(sample.t, particles.theta());
             // For whoever watches; what a run is taken up from is saved with its restart point.
-            if (const auto now = std::chrono::steady_clock::now(); now - pictured > between_restart_points) {
-                frames.save();
-                pictured = now;
+            if (std::chrono::steady_clock::now() - pictured > between_restart_points) {
+                save_frames();
             }
         }
         ++index;

@@ -46,6 +46,7 @@ void show_claims(Reader& reader, const Json& claims) {
             figures.insert(name.get<std::string>());
         }
     }
+    part["papers"] = papers_of(part["claims"]);
     say_claims(reader, part["claims"]);
     reader.add(std::move(part));
     Json drawn = Json::array();

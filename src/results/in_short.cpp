@@ -129,33 +129,25 @@ const char* claim_words(const std::string& verdict, std::size_t count) {
     return "have another verdict";
 }
 
-// Which papers the claims are of, by the first word of their ids.
-std::string papers_of(const Json& claims) {
-    static const std::map<std::string, std::string> papers = {
-        {"dynamics", "Normalization in Attention Dynamics"},
-        {"limits", "Limitations of Normalization in Attention Mechanism"},
-        {"stability", "Stability of Transformers under Layer Normalization"}};
-    std::set<std::string> found;
-    for (const Json& claim : claims) {
-        const std::string id = claim.at("id").get<std::string>();
-        const auto paper = papers.find(id.substr(0, id.find('-')));
-        if (paper == papers.end()) {
+// " of the paper .." or " of 2 papers"; nothing where a claim is of none that is known.
+std::string papers_text(const Json& claims) {
+    const std::map<std::string, std::string> papers = papers_of(claims);
+    for (const auto& [group, title] : papers) {
+        if (title.empty()) {
             return "";
         }
-        found.insert(paper->first);
     }
-    if (found.size() != 1) {
-        return found.empty() ? "" : fmt::format(" of {} papers", found.size());
+    if (papers.size() != 1) {
+        return papers.empty() ? "" : fmt::format(" of {} papers", papers.size());
     }
-    return " of the paper \u201c" + papers.at(*found.begin()) + "\u201d";
+    return " of the paper \u201c" + papers.begin()->second + "\u201d";
 }
 
 // The scheme of a run and what it reached, best first.
 std::string losses_of(const Json& summaries) {
     std::vector<std::pair<double, std::string>> runs;
     for (const Json& one : summaries) {
-        const double loss = number_or_nan(one, "validation_loss");
-        runs.emplace_back(std::isfinite(loss) ? loss : number_or_nan(one, "loss"), words(one.at("name")));
+        runs.emplace_back(number_or_nan(one, "validation_loss"), words(one.at("name")));
     }
     std::erase_if(runs, [](const auto& run) { return !std::isfinite(run.first); });
     if (runs.empty()) {
@@ -181,6 +173,21 @@ std::string model_text(const std::string& name, const Json& model) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> papers_of(const Json& claims) {
+    static const std::map<std::string, std::string> titles = {
+        {"dynamics", "Normalization in Attention Dynamics"},
+        {"limits", "Limitations of Normalization in Attention Mechanism"},
+        {"stability", "Stability of Transformers under Layer Normalization"}};
+    std::map<std::string, std::string> found;
+    for (const Json& claim : claims) {
+        const std::string id = claim.at("id").get<std::string>();
+        const std::string group = id.substr(0, id.find('-'));
+        const auto title = titles.find(group);
+        found[group] = title == titles.end() ? std::string() : title->second;
+    }
+    return found;
+}
 
 std::string short_model_name(const std::string& name) {
     const std::size_t last = name.find_last_not_of('/');
@@ -229,7 +236,7 @@ void say_claims(Reader& reader, const Json& claims) {
     for (const auto& [verdict, count] : counts) {
         parts.push_back(fmt::format("{} {}", count, claim_words(verdict, count)));
     }
-    reader.say(fmt::format("Of {}{} {}.{}", counted(claims.size(), "claim"), papers_of(claims), listed(parts),
+    reader.say(fmt::format("Of {}{} {}.{}", counted(claims.size(), "claim"), papers_text(claims), listed(parts),
                            reader.setting("quick") == "true"
                                ? " This was a quick run: small sizes, which leave more undecided than the full ones."
                                : ""));

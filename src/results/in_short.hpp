@@ -2,6 +2,7 @@
 // neither the command nor the papers. They are made from the same files as everything else there.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct SimulatedEnd {
 };
 void say_simulation(Reader& reader, const std::vector<SimulatedEnd>& runs);
 void say_claims(Reader& reader, const Json& claims);
+// The papers of claims by the first word of their ids; an empty title where that is none that is known.
+std::map<std::string, std::string> papers_of(const Json& claims);
 void say_training(Reader& reader, const Json& summaries);
 void say_inspection(Reader& reader, const Json& models);
 void say_limits(Reader& reader, const Json& document);

@@ -201,6 +201,8 @@ TEST(Theory, LeavesAFolderWithItsPage) {
     // What is finished is shown again, from its own configuration too; another question is refused.
     const std::string again = "theory --config '" + (folder / "config.toml").string() + "' " + out + "--resume";
     EXPECT_EQ(run_program(again + " --json").out, json.out);
+    EXPECT_EQ(run_program("theory --config '" + (folder / "config.toml").string() + "' --json").out, json.out)
+        << "computed anew, from the configuration alone";
     EXPECT_EQ(run_program(flags + out).exit, 2) << "the folder is not empty";
     EXPECT_EQ(run_program("theory pre-ln --beta 2 " + out + "--resume").exit, 2) << "results of another question";
     std::filesystem::remove_all(folder);

@@ -89,11 +89,11 @@ TEST(InShort, TrainingNamesTheLowestAndTheHighestLoss) {
                R"(", "steps": 100, "loss": 9, "validation_loss": )" + loss + "}";
     };
     folder.put("summary.json", "[" + summary("a", "3.25", "done") + "," + summary("b", "3.5", "done") + "," +
-                                   summary("c", "3", "diverged") + "]");
+                                   summary("c", "3", "diverged") + "," + summary("untested", "null", "done") + "]");
     const Json read = folder.read();
     EXPECT_EQ(
         read["short"][0],
-        "3 models were trained for 100 steps on text.txt, 4 blocks 32 wide; each scheme 2 times, from other random "
+        "4 models were trained for 100 steps on text.txt, 4 blocks 32 wide; each scheme 2 times, from other random "
         "numbers (-1, -2, .. in its name).");
     EXPECT_EQ(
         read["short"][1],

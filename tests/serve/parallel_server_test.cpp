@@ -261,6 +261,21 @@ TEST(Server, SlowReadersAreEnded) {
     EXPECT_LT(one.rest().size(), std::size_t{30} << 20U);
 }
 
+// An answer may take a minute, but not while others wait for a place: five times what a request has then.
+TEST(Server, SlowReadersGiveWayToACrowd) {
+    const Running server({.most_connections = 2, .request_seconds = 5, .crowded_seconds = 0.2, .answer_seconds = 60},
+                         std::size_t{30} << 20U);
+    const Visitor one(server.port());
+    const Visitor two(server.port());
+    one.send(get(server.port()));
+    two.send(get(server.port()));
+    const Clock::time_point begin = Clock::now();
+    const Visitor three(server.port());
+    three.send(get(server.port(), "/nothing"));
+    EXPECT_EQ(status(three.answer()), "HTTP/1.1 404 Not Found");
+    EXPECT_LT(seconds_since(begin), 10.0);
+}
+
 // Two places, taken: the third waits, and has its turn when one of them is given up.
 TEST(Server, HasSoManyPlacesAndNoMore) {
     const Running server({.most_connections = 2, .request_seconds = 30, .crowded_seconds = 30, .answer_seconds = 10});

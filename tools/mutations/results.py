@@ -2,6 +2,9 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("groups-beside-a-sphere-are-directions", "src/results/simulation.cpp", 'value_at(run, "clusters", motion.times[k])', 'value_at(run, "effective_rank", motion.times[k])'),
+    ("table-of-runs-exchanges-speeds", "src/results/simulation.cpp", 'run.at_start("speed"), run.at_end("speed")', 'run.at_end("speed"), run.at_start("speed")'),
+    ("papers-by-their-last-word", "src/results/in_short.cpp", "id.substr(0, id.find('-'))", "id.substr(0, id.rfind('-'))"),
     ("page-of-theory-takes-rate-for-exponent", "src/results/theory.cpp", 'brief(terminal, "exponent")', 'brief(terminal, "rate")'),
     ("page-of-theory-counts-runs-for-equations", "src/results/theory.cpp", "const std::size_t equations = different.size();", "const std::size_t equations = runs.size();"),
     ("page-of-theory-mixes-betas", "src/results/theory.cpp", "return several && run.contains(\"beta\") ?", "return false && several && run.contains(\"beta\") ?"),
@@ -12,7 +15,7 @@ KNOWN = [
     ("short-counts-every-token-as-a-group", "src/results/in_short.cpp", "run.groups > 1.5 && run.groups <= tokens / 8", "run.groups > 1.5"),
     ("short-hides-a-run-that-ended-early", "src/results/in_short.cpp", 'if (run.outcome != "done" && run.outcome != "until") {', 'if (run.outcome == "until") {'),
     ("short-names-the-highest-loss-as-the-lowest", "src/results/in_short.cpp", "return a.first < b.first; });\n    std::string text", "return a.first > b.first; });\n    std::string text"),
-    ("short-takes-the-training-loss", "src/results/in_short.cpp", 'const double loss = number_or_nan(one, "validation_loss");', 'const double loss = number_or_nan(one, "loss");'),
+    ("short-takes-the-training-loss", "src/results/in_short.cpp", 'runs.emplace_back(number_or_nan(one, "validation_loss"), ', 'runs.emplace_back(number_or_nan(one, "loss"), '),
     ("short-counts-heads-that-do-not-select", "src/results/in_short.cpp", 'head.value("selective", false) ? 1U : 0U', 'head.value("selective", false) ? 0U : 1U'),
     ("short-counts-verdicts-twice", "src/results/in_short.cpp", "            counts.erase(found);\n", ""),
     ("a-changed-digit-is-shown-as-if-it-were-the-runs", "src/results/parts.cpp", "    if (record::file_checksum(folder_ / name) != sum->second) {", "    if (sum->second.empty()) {", "cli"),

@@ -19,6 +19,7 @@ KNOWN = [
     ("places-without-end", "src/serve/server.cpp", "static_cast<unsigned>(limits_.most_connections)", "1000U"),
     ("slow-senders-stay", "src/serve/server.cpp", "::shutdown(patience.descriptor, SHUT_RDWR);", "(void)0;"),
     ("slow-readers-stay", "src/serve/server.cpp", "wait_for(connection, true, limits_.answer_seconds);", "wait_for(connection, true, 1e9);"),
+    ("stalled-readers-hold-a-crowd-up", "src/serve/server.cpp", "(patience.is_answered ? crowded_answer_share : 1)", "(patience.is_answered ? 1000 : 1)"),
     ("a-crowd-waits-as-long", "src/serve/server.cpp", "const double allowed = crowded ? std::min(patience.seconds, few) : patience.seconds;", "const double allowed = patience.seconds + 0 * few;"),
     ("a-connection-is-used-once", "src/serve/server.cpp", "if (first && status == 200) {", "if (first && status == 0) {"),
     ("other-origins-may-read", "src/serve/server.cpp", 'add("Referrer-Policy", "no-referrer");', 'add("Access-Control-Allow-Origin", "*");'),

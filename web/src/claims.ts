@@ -14,9 +14,6 @@ const MEANING: { [verdict: string]: [string, string] } = {
 };
 
 // Which paper a claim is of: the first word of its id.
-const PAPERS: { [group: string]: string } = {
-    dynamics: 'Normalization in Attention Dynamics', limits: 'Limitations of Normalization in Attention Mechanism', stability: 'Stability of Transformers under Layer Normalization',
-};
 function group_of(claim: Claim): string {
     return claim.id.split('-')[0] ?? '';
 }
@@ -91,7 +88,7 @@ export function claims_of(part: Claims, figures: Map<string, Figure>): HTMLEleme
         const own = rows.filter(row => group_of(row.claim) === group);
         if (groups.length > 1) {
             const tally = order.map(verdict => [own.filter(row => row.claim.verdict === verdict).length, verdict] as const).filter(([count]) => count > 0);
-            const head = make('h4', {}, Object.prototype.hasOwnProperty.call(PAPERS, group) ? `“${PAPERS[group]}”` : group,
+            const head = make('h4', {}, part.papers[group] ? `“${part.papers[group]}”` : group,
                 make('span', { class: 'path' }, ` ${tally.map(([count, verdict]) => `${count} ${verdict}`).join(', ')}`));
             heads.push([head, group]);
             list.append(head);

@@ -39,7 +39,7 @@ export interface Claim {
     id: string; statement: string; source: string; predicted: string; measured: string; tolerance: string;
     verdict: string; recorded: string; note: string; seconds: number | null; figures: string[];
 }
-export interface Claims { kind: 'claims'; claims: Claim[]; telling: string[] }  // telling: figures that are shown without a click
+export interface Claims { kind: 'claims'; claims: Claim[]; papers: { [group: string]: string }; telling: string[] }  // telling: figures that are shown without a click
 export interface Figures { kind: 'figures'; title: string; figures: Figure[] }
 export interface Head { layer: number; head: number; numbers: { [quantity: string]: number | null }; words: { [name: string]: string } }
 export interface Heads { kind: 'heads'; title: string; about: string; quantities: string[]; shown: string; heads: Head[] }
