@@ -162,9 +162,7 @@ def runs_for(module, by_module, own, asks=None):
         if one == "faults":
             runs.append((FAULT_WALK, {}))
             continue
-        # The program about threads first: it is over in a moment.
-        for program in sorted(by_module.get(one, []), reverse=True):
-            runs.append((program, {}))
+        runs += [(program, {}) for program in by_module.get(one, [])]
         if one == module and one in WITHOUT_AVX2:
             runs.append((f"flyball_test_{one}", {"FLYBALL_ISA": "plain"}))
     return runs

@@ -7,7 +7,7 @@ itself has changed. What passed is remembered in BUILD/tidy.
     --all     every such file: a quarter of an hour of two processors when nothing is remembered
     --due     those that are not committed or that one of the last three commits changed, themselves or by a header that they
               include, and a sixteenth of the others, chosen by the commit's hash: over some commits it comes to all of them.
-              Outside of a git checkout this is --all.
+              Outside of a git checkout, and with FLYBALL_WHOLE=1, this is --all.
 
 usage: tidy.py BUILD (--all | --due)
 """
@@ -89,7 +89,7 @@ def main():
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     entries = [part for entry in json.loads((build / "compile_commands.json").read_text()) for part in alone(entry, build)
                if Path(part["file"]).is_relative_to(ROOT / "src")]
-    if sys.argv[2] == "--due":
+    if sys.argv[2] == "--due" and os.environ.get("FLYBALL_WHOLE") != "1":
         changed, commit = changed_lately(), git("rev-parse", "HEAD")
         if changed is not None:
             entries = [entry for entry in entries if is_due(str(Path(entry["file"]).relative_to(ROOT)), changed, commit)]

@@ -35,11 +35,11 @@ void same_bits(const std::string& kernel, const Shape& shape, const Settings& se
 }
 
 template <class Real>
-class Threads : public ::testing::Test {};
+class AttentionThreads : public ::testing::Test {};
 using Precisions = ::testing::Types<double, float>;
-TYPED_TEST_SUITE(Threads, Precisions);
+TYPED_TEST_SUITE(AttentionThreads, Precisions);
 
-TYPED_TEST(Threads, DoNotChangeTheBitsOfAnyKernel) {
+TYPED_TEST(AttentionThreads, DoNotChangeTheBitsOfAnyKernel) {
     same_bits<TypeParam>("reference", {1, 150, 3});
     same_bits<TypeParam>("direct", {1, 150, 3});
     same_bits<TypeParam>("direct", {1, 1100, 3});
@@ -49,7 +49,7 @@ TYPED_TEST(Threads, DoNotChangeTheBitsOfAnyKernel) {
     same_bits<TypeParam>("circle", {1, 5000, 2});
 }
 
-TYPED_TEST(Threads, DoNotChangeTheBitsWhenLengthsDiffer) {
+TYPED_TEST(AttentionThreads, DoNotChangeTheBitsWhenLengthsDiffer) {
     Settings settings;
     settings.beta = 50;
     same_bits<TypeParam>("direct", {1, 800, 3}, settings, {}, Tokens::raw);
@@ -57,7 +57,7 @@ TYPED_TEST(Threads, DoNotChangeTheBitsWhenLengthsDiffer) {
     same_bits<TypeParam>("circle", {1, 800, 2}, settings, {}, Tokens::raw);
 }
 
-TYPED_TEST(Threads, DoNotChangeTheBitsOfManySystemsOrHeads) {
+TYPED_TEST(AttentionThreads, DoNotChangeTheBitsOfManySystemsOrHeads) {
     Settings settings;
     settings.head_betas = {1, 2};
     Weights<TypeParam> identity;

@@ -11,28 +11,33 @@
 
 namespace flyball::attention::testing {
 
-// The sparsemax and entmax threshold by bisection: slower and plainer than the library's sorting.
-inline std::vector<double> projected(std::vector<double> s, double power) {
+// The sparsemax (the excess over the threshold itself) and entmax (its square) by bisection: slower and plainer than the library's
+// sorting.
+inline std::vector<double> projected(std::vector<double> s, bool squared) {
     const double top = *std::max_element(s.begin(), s.end());
     for (double& x : s) {
         x -= top;
     }
     double low = -1;
     double high = 0;
+    const auto weight = [&](double x, double tau) {
+        const double excess = std::max(x - tau, 0.0);
+        return squared ? excess * excess : excess;
+    };
     const auto mass = [&](double tau) {
         double sum = 0;
         for (const double x : s) {
-            sum += std::pow(std::max(x - tau, 0.0), power);
+            sum += weight(x, tau);
         }
         return sum;
     };
-    for (int i = 0; i < 200; ++i) {
-        const double middle = (low + high) / 2;
+    // Until no number lies between.
+    for (double middle = -0.5; low < middle && middle < high; middle = (low + high) / 2) {
         (mass(middle) >= 1 ? low : high) = middle;
     }
     std::vector<double> p;
     for (const double x : s) {
-        p.push_back(std::pow(std::max(x - low, 0.0), power));
+        p.push_back(weight(x, low));
     }
     return p;
 }
@@ -66,9 +71,9 @@ inline std::vector<double> weights_of(Kind kind, double beta, std::size_t tokens
         case Kind::ssmax:
             return softmax(multiplied(beta * std::log(m), s));
         case Kind::sparsemax:
-            return projected(multiplied(beta, s), 1);
+            return projected(multiplied(beta, s), false);
         case Kind::entmax15:
-            return projected(multiplied(beta / 2, s), 2);
+            return projected(multiplied(beta / 2, s), true);
         case Kind::unnormalized:
             for (double& x : s) {
                 x = std::exp(beta * (x - 1)) / static_cast<double>(tokens);

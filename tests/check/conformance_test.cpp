@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <regex>
 
 #include "core/error.hpp"
 #include "saved_runs.hpp"
@@ -318,6 +319,21 @@ TEST(ConformanceOfRounding, ASmallBranchIsNotHiddenByALargeStream) {
     EXPECT_GT(result.reading.blocks[2].error(), 1e-3);
 }
 
+TEST(ConformanceOfRounding, TheErrorOfARunIsTheRootMeanSquareOverItsPlaces) {
+    const Conformance result = EditedRun("pre-ln-f32").judged("pre-ln");
+    const Reading& reading = result.reading;
+    double squares = reading.readout.error * reading.readout.error;
+    double places = 1;
+    for (const BlockReading& block : reading.blocks) {
+        for (const PlaceReading& place : block.places) {
+            squares += place.checked ? place.error * place.error : 0;
+            places += place.checked ? 1 : 0;
+        }
+    }
+    EXPECT_GT(places, 4);
+    EXPECT_NEAR(reading.error, std::sqrt(squares / places), 1e-12 * reading.error);
+}
+
 TEST(ConformanceOfRounding, OneWrongRowIsEnough) {
     EditedRun run("pre-ln-f32");
     run.at("blocks.1.ffn.in")[5 * 12 + 3] += 1e-4F;
@@ -343,7 +359,16 @@ TEST(ConformanceOfRounding, SaysWhenTheFileCannotShowAMistake) {
     }
     const Conformance result = run.judged("pre-ln");
     EXPECT_TRUE(result.conforms);
-    EXPECT_NE(finding(result, "hidden-by-rounding"), nullptr);
+    const ConformanceFinding* hidden = finding(result, "hidden-by-rounding");
+    ASSERT_NE(hidden, nullptr);
+    // The limit that it names is no smaller than half a unit in BF16's last place, and no error that was found reaches it.
+    std::smatch said;
+    ASSERT_TRUE(std::regex_search(hidden->message, said, std::regex("errors below ([^ ]+) of it")));
+    const double limit = std::stod(said[1]);
+    EXPECT_GE(limit, 0x1p-9);
+    for (const BlockReading& block : result.reading.blocks) {
+        EXPECT_LT(block.at(Place::resid).error, 0.9 * limit);
+    }
 }
 
 TEST(ConformanceOfSettings, OtherNormsAndEpsAreFound) {

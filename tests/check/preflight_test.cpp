@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "check/document.hpp"
 #include "core/error.hpp"
@@ -124,7 +125,13 @@ TEST(Preflight, DeepNormWithTheInverseGainIsUnstable) {
     const BlockReport broken = quick_preflight({"deepnorm"}, wrong).blocks.front();
     EXPECT_EQ(broken.verdict, Verdict::unstable);
     EXPECT_NE(find(broken, "stream-is-overwritten"), nullptr);
-    EXPECT_LT(find(broken, "stream-is-overwritten")->value, 1e-6);
+    const Finding& overwritten = *find(broken, "stream-is-overwritten");
+    EXPECT_LT(overwritten.value, 1e-6);
+    // What is left after all blocks is what each of them leaves, as often as there are blocks.
+    std::smatch said;
+    ASSERT_TRUE(std::regex_search(overwritten.message, said,
+                                  std::regex("replaces (\\d+) % of it, so that after (\\d+) blocks")));
+    EXPECT_NEAR(std::stod(said[1]), 100 * (1 - std::pow(overwritten.value, 1 / std::stod(said[2]))), 0.51);
     EXPECT_EQ(quick_preflight({"deepnorm"}).blocks.front().verdict, Verdict::stable);
 }
 

@@ -122,6 +122,29 @@ TEST(RunFile, OfALargeFileSomeRowsAreRead) {
     EXPECT_EQ(fewer_rows(all, 3).blocks[1].resid.values.size(), 36U);
 }
 
+// What is said of a run is said of some of its rows too.
+TEST(RunFile, FewerRowsKeepEverySetting) {
+    RunFile run = EditedRun("pre-ln-f32").read();
+    run.file_rows = 77;
+    run.tokens = 2;
+    run.alpha = 3.5;
+    run.eps = 0.25;
+    run.dt = 0.75;
+    run.compute = 0x1p-8;
+    const RunFile less = fewer_rows(run, 3);
+    EXPECT_EQ(less.file_rows, 77U);
+    EXPECT_EQ(less.tokens, 2U);
+    EXPECT_EQ(less.dim, run.dim);
+    EXPECT_EQ(less.has_ffn, run.has_ffn);
+    EXPECT_EQ(less.norm, run.norm);
+    EXPECT_EQ(less.function, run.function);
+    EXPECT_EQ(less.alpha, 3.5);
+    EXPECT_EQ(less.eps, 0.25);
+    EXPECT_EQ(less.dt, 0.75);
+    EXPECT_EQ(less.compute, 0x1p-8);
+    EXPECT_EQ(less.stored, run.stored);
+}
+
 TEST(RunFile, KnowsTheTypeThatNumbersWereComputedIn) {
     EXPECT_EQ(EditedRun("pre-ln-f32").read().blocks[0].resid.computed, 0x1p-24);
     const RunFile narrow = EditedRun("pre-ln-bf16").read();

@@ -7,7 +7,7 @@
 namespace flyball::cli::test {
 namespace {
 
-TEST(Threads, DoNotShowInClaims) {
+TEST(ProgramThreads, DoNotShowInClaims) {
     const std::string flags =
         "reproduce --quick --json --only dynamics-table-peri-ln --only dynamics-headline-frozen "
         "--only dynamics-causal-pre-ln --threads ";
@@ -24,7 +24,7 @@ TEST(Threads, DoNotShowInClaims) {
     EXPECT_EQ(measured(run_program(flags + "3")), measured(one));
 }
 
-TEST(Threads, DoNotShowInRuns) {
+TEST(ProgramThreads, DoNotShowInRuns) {
     const std::string flags =
         "simulate --scheme peri-ln --tokens 40 --dim 6 --time 1 --samples 5 --systems 3 --json --threads ";
     const auto samples = [](const Outcome& outcome) { return dump_json(parse_json(outcome.out, "json")["samples"]); };
@@ -33,7 +33,7 @@ TEST(Threads, DoNotShowInRuns) {
     EXPECT_EQ(samples(run_program(flags + "4")), samples(one));
 }
 
-TEST(Threads, DoNotShowInAForwardPass) {
+TEST(ProgramThreads, DoNotShowInAForwardPass) {
     const std::string folder = std::string(flyball::test::source_folder) + "/tests/model/golden/llama-gqa";
     const std::string flags = "forward '" + folder + "' --ids 1,2,3,4,5,6 --json --threads ";
     const auto loss = [](const Outcome& outcome) { return dump_json(parse_json(outcome.out, "json")["loss"]); };

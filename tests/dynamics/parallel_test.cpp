@@ -10,7 +10,7 @@
 namespace flyball::dynamics {
 namespace {
 
-class Threads : public testing::TestWithParam<const char*> {
+class DynamicsThreads : public testing::TestWithParam<const char*> {
   protected:
     int before_ = threads();
     void TearDown() override { set_threads(before_); }
@@ -21,7 +21,7 @@ bool same(const Record& a, const Record& b) {
 }
 
 // Each kernel, layers and steps, with an FFN and two systems; small enough for ThreadSanitizer.
-TEST_P(Threads, DoNotShowInARun) {
+TEST_P(DynamicsThreads, DoNotShowInARun) {
     Settings s;
     const std::string kernel = GetParam();
     s.tokens = 130;
@@ -48,7 +48,7 @@ TEST_P(Threads, DoNotShowInARun) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Threads, testing::Values("direct", "fused", "general", "circle", "layers"),
+INSTANTIATE_TEST_SUITE_P(Kernels, DynamicsThreads, testing::Values("direct", "fused", "general", "circle", "layers"),
                          [](const testing::TestParamInfo<const char*>& one) { return std::string(one.param); });
 
 TEST(Stopping, FromAnotherThreadIsSeenInTheMiddleOfARun) {

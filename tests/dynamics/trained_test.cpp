@@ -62,6 +62,25 @@ TEST(TrainedWeights, LayerLHasBlockLWhateverItsStep) {
     EXPECT_NEAR(length_after(s), 1 + 0.25 * 3, 1e-12);
 }
 
+TEST(TrainedWeights, OfAWindowRefuseTokensBeyondIt) {
+    std::vector<std::size_t> asked;
+    auto trained = std::make_shared<TrainedWeights>(*counting_blocks(3, asked));
+    trained->window = 4;  // the token itself and three before it
+    Settings s = settings_with(trained);
+    s.tokens = 4;
+    EXPECT_NO_THROW(check_trained(s));
+    s.tokens = 5;
+    try {
+        check_trained(s);
+        ADD_FAILURE() << "five tokens were taken";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what())
+                      .find("5 tokens with the weights of 'three', which has blocks whose tokens see 3 others"),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
 TEST(TrainedWeights, AreGoneThroughAgainByLongerRuns) {
     std::vector<std::size_t> asked;
     Settings s = settings_with(counting_blocks(3, asked));

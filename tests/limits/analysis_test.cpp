@@ -568,6 +568,10 @@ TEST(Lengths, FollowTheTextAndTheModel) {
     settings.lengths = {8, 30};
     EXPECT_EQ(lengths_for(settings, a, 20).lengths, (std::vector<std::size_t>{8}));
     EXPECT_EQ(tokens_wanted(settings, a), 30U);
+    settings.row = 35;  // rows count from 0
+    EXPECT_EQ(tokens_wanted(settings, a), 36U);
+    settings.row = 100;
+    EXPECT_EQ(tokens_wanted(settings, a), 40U);
 }
 
 TEST(RowReport, AgreesWithTheDefinitions) {

@@ -77,6 +77,11 @@ TEST(Measure, EffectiveRankIsTheExponentialOfTheEntropyOfSingularValues) {
     EXPECT_NEAR((effective_rank({close.data(), 2, 2}) - 1) / 1.1208206566086022e-08, 1, 1e-6);
     const std::vector<double> wide = {1, 0, 0, std::cos(1e-9), std::sin(1e-9), 0};
     EXPECT_NEAR((effective_rank({wide.data(), 2, 3}) - 1) / 1.1208206566086022e-08, 1, 1e-6);
+    std::vector<double> largest(std::size_t{1024} * 1024, 0.0);  // of those that are taken
+    for (std::size_t i = 0; i < 1024; ++i) {
+        largest[i * 1025] = 1;
+    }
+    EXPECT_NEAR(effective_rank({largest.data(), 1024, 1024}), 1024, 1e-6);
     const std::vector<double> large(std::size_t{1025} * 1025, 1.0);
     EXPECT_TRUE(std::isnan(effective_rank({large.data(), 1025, 1025})));
 }

@@ -13,7 +13,7 @@
 namespace flyball::model::test {
 namespace {
 
-class Threads : public testing::Test {
+class ModelThreads : public testing::Test {
   protected:
     int before_ = threads();
     void TearDown() override { set_threads(before_); }
@@ -65,21 +65,21 @@ void expect_same_bits(const Batch& batch, const Architecture& architecture = wid
     EXPECT_EQ(run(5), one);
 }
 
-TEST_F(Threads, ForwardAndBackwardHaveTheSameBits) {
+TEST_F(ModelThreads, ForwardAndBackwardHaveTheSameBits) {
     expect_same_bits<float>(333);
 }
 
-TEST_F(Threads, ForwardAndBackwardOfABatchHaveTheSameBits) {
+TEST_F(ModelThreads, ForwardAndBackwardOfABatchHaveTheSameBits) {
     expect_same_bits<float>({4, 90});
     expect_same_bits<double>({4, 90});
 }
 
-TEST_F(Threads, DropoutHasTheSameBits) {
+TEST_F(ModelThreads, DropoutHasTheSameBits) {
     expect_same_bits<float>(333, wide(), {0.1, 4});
     expect_same_bits<float>({4, 90}, wide(), {0.5, 5});
 }
 
-TEST_F(Threads, GainsInsideTheFfnAndOfLogitsHaveTheSameBits) {
+TEST_F(ModelThreads, GainsInsideTheFfnAndOfLogitsHaveTheSameBits) {
     Architecture a = wide();
     a.ffn_scale = 2;
     a.ffn_gains = a.logit_gains = true;
@@ -88,7 +88,7 @@ TEST_F(Threads, GainsInsideTheFfnAndOfLogitsHaveTheSameBits) {
     expect_same_bits<float>({4, 90}, a);
 }
 
-TEST_F(Threads, ATextThatGrowsHasTheSameBits) {
+TEST_F(ModelThreads, ATextThatGrowsHasTheSameBits) {
     Architecture a = wide();
     a.vocab = 3000;  // the head is cut into several pieces, and so are keys and values at the end
     const Model<float> model = tiny_model<float>(a, 2);
@@ -109,7 +109,7 @@ TEST_F(Threads, ATextThatGrowsHasTheSameBits) {
     EXPECT_EQ(run(5), one);
 }
 
-TEST_F(Threads, SequencesInParallelEqualOneAfterTheOther) {
+TEST_F(ModelThreads, SequencesInParallelEqualOneAfterTheOther) {
     const Model<float> model = tiny_model<float>(wide(), 3);
     constexpr std::size_t sequences = 6;
     const auto run = [&](bool parallel) {
@@ -136,7 +136,7 @@ TEST_F(Threads, SequencesInParallelEqualOneAfterTheOther) {
 }
 
 // A head's blocks come in order and never two at once, which is what lets a consumer keep sums per head without locks.
-TEST_F(Threads, ConsumersSeeOneBlockOfAHeadAtATimeInOrder) {
+TEST_F(ModelThreads, ConsumersSeeOneBlockOfAHeadAtATimeInOrder) {
     set_threads(4);
     const Model<float> model = tiny_model<float>(wide(), 4);
     const std::vector<std::int32_t> ids = many_ids(400, 9);

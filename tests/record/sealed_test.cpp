@@ -67,6 +67,22 @@ TEST(Sealed, ChecksumsAreThoseOfXxh3) {
     EXPECT_NE(checksum(std::string_view("123456789")), checksum(std::string_view("123456788")));
 }
 
+// What a run that began from a model is bound to: its weights and how they are to be read, and nothing else.
+TEST(Sealed, AModelIsKnownByItsWeightsAndItsConfig) {
+    const TemporaryFolder folder;
+    const std::filesystem::path at(folder.path());
+    put(at / "model.safetensors", "weights");
+    put(at / "config.json", "{}");
+    const std::string before = model_checksum(at);
+    put(at / "notes.txt", "of no matter");
+    EXPECT_EQ(model_checksum(at), before);
+    put(at / "config.json", "{ }");
+    const std::string other_config = model_checksum(at);
+    EXPECT_NE(other_config, before);
+    put(at / "model.safetensors", "other weights");
+    EXPECT_NE(model_checksum(at), other_config);
+}
+
 TEST(Sealed, EverySingleFlippedBitOfATensorFileIsRefused) {
     const TemporaryFolder folder;
     write(folder / "a", seal);

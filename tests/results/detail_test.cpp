@@ -51,6 +51,15 @@ TEST(Base64, IsThatOfTheStandard) {
     EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
 }
 
+TEST(Table, SaysHowManyRowsThereAreWhereItShowsFewer) {
+    Detail detail;
+    detail.rows = 2;
+    const Json rows = Json::array({Json::array({1}), Json::array({2}), Json::array({3})});
+    const Json part = table("title", "about", {"column"}, rows, detail);
+    EXPECT_EQ(part["of"], 3);
+    EXPECT_EQ(part["rows"], Json::array({Json::array({1}), Json::array({2})}));
+}
+
 // Six schemes, 10,000 samples and 4096 tokens, of which a simulation keeps 61 frames of 400.
 TEST(PageOfALargeRun, StaysBelowThreeMegabytesAndSaysSoWhereItIsThinnedFurther) {
     const ResultFolder folder("simulate");

@@ -17,7 +17,7 @@ std::vector<double> random_rows(std::size_t rows, std::size_t dim, std::uint64_t
 }
 
 // A layer and a velocity of every scheme, with rows enough for many slots.
-TEST(Threads, DoNotShowInLayersAndVelocities) {
+TEST(SchemeThreads, DoNotShowInLayersAndVelocities) {
     const std::size_t rows = 2000;
     const std::size_t dim = 12;
     const int before = threads();
@@ -50,7 +50,7 @@ TEST(Threads, DoNotShowInLayersAndVelocities) {
     set_threads(before);
 }
 
-TEST(Threads, DoNotShowInTheWayBack) {
+TEST(SchemeThreads, DoNotShowInTheWayBack) {
     const std::size_t rows = 3000;
     const std::size_t wide = 24;
     const Program program = Program::parse("x + dt*lambda*norm(f(norm(x))) where ~lambda[d] = 0.5");

@@ -166,3 +166,11 @@ KNOWN = [
     ("against-differs-exits-well", "src/cli/check_against.cpp",
      "return result.conforms ? ExitCode::done : ExitCode::bad_verdict;", "return ExitCode::done;"),
 ]
+
+# Written by someone who had not seen the tests.
+BLIND = [
+    ("overwritten-share-as-growth", "src/check/preflight.cpp", "100 * -std::expm1(-rate), beginning.own.depth, left)", "100 * std::expm1(rate), beginning.own.depth, left)"),
+    ("error-of-a-run-without-counting-readout", "src/check/conformance_reading.cpp", "std::size_t count = 1;", "std::size_t count = 0;"),
+    ("fewer-rows-forget-compute", "src/check/run_file.cpp", "less.compute = run.compute;", "less.compute = 0;"),
+    ("hidden-by-rounding-names-the-error", "src/check/conformance.cpp", "most = std::max(most, resid.tolerance);", "most = std::max(most, resid.error);"),
+]

@@ -248,6 +248,12 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("first-speed-of-all-systems-from-one", "src/dynamics/run.cpp", "first.systems[m].speed = second.systems[m].speed;", "first.systems[m].speed = second.systems[0].speed;"),
+    ("until-in-config-without-or-equal", "src/dynamics/settings_fields.cpp", 's.until->or_equal ? "=" : "", format_double(s.until->level)', '"", format_double(s.until->level)'),
+    ("forecast-of-a-resumed-run-from-zero", "src/dynamics/forecast.cpp", "std::ceil((time_ - state.t) / control_.step)", "std::ceil(time_ / control_.step)"),
+    ("window-message-counts-the-token-itself", "src/dynamics/trained_weights.cpp", "s.tokens, name, trained.window - 1)", "s.tokens, name, trained.window)"),
+    ("apart-longest-with-the-closest-cosine", "src/dynamics/summary.cpp", "short_number(1 - order.most)", "short_number(1 - order.least)"),
+    ("resumed-run-forgets-fused-tokens", "src/dynamics/run.cpp", "particles_.set_fusings(from.fused);", "particles_.set_fusings({});"),
     ("a-forced-precision-is-forgotten-on-the-way-to-the-run", "src/dynamics/problem.cpp",
      "    control.precision = s.precision;\n", ""),
     ("an-event-is-forgotten-on-the-way-to-the-run", "src/dynamics/run.cpp",

@@ -177,6 +177,9 @@ KNOWN = [
 
 # Written from src/inspect and docs/inspect.md by someone who had not seen the tests.
 BLIND = [
+    ("deviation-of-gains-about-absolute-mean", "src/inspect/inspection.cpp", "                mean += value / n;", "                mean += std::fabs(value) / n;"),
+    ("worst-angle-ratio-without-abs", "src/inspect/summary.cpp", "away.push_back(std::fabs(std::log(ratio)));", "away.push_back(std::log(ratio));"),
+    ("text-goes-on-after-the-first-window", "src/inspect/lens.cpp", "report.final_top = final.back();", "report.final_top = final[batch.tokens - 1];"),
     ("sink-head-above-a-half", "src/inspect/inspection.cpp",
      "constexpr double sink_weight = 0.3;", "constexpr double sink_weight = 0.5;"),
     ("data-variance-of-one-window", "src/inspect/inspection.cpp",

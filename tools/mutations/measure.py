@@ -40,6 +40,8 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("no-effective-rank-at-1024", "src/measure/rows.cpp", "if (size > most_rank) {", "if (size >= most_rank) {"),
+    ("bounded-growth-with-the-error-of-a-line", "src/measure/growth.cpp", "result.error = grows ? best.error : constant;", "result.error = best.error;"),
     ("mean-cosine-over-n", "src/measure/rows.cpp",
      "variance(theta) * n / (n - 1)", "variance(theta)"),
     ("effective-rank-of-eigenvalues", "src/measure/rows.cpp",

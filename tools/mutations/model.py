@@ -411,6 +411,8 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("first-key-of-a-window-taken-for-the-sink", "src/model/block_watch.cpp", "view.first_column == 0 && view.columns > 0 ? static_cast<double>(row[0]) : 0;", "view.columns > 0 ? static_cast<double>(row[0]) : 0;"),
+    ("cached-judged-by-the-prompt-alone", "src/model/sample.cpp", "std::min(limit, prompt.size() + result.ids.size())", "std::min(limit, prompt.size())"),
     ("rope-llama3-mixture-swapped", "src/model/rope.cpp",
      "(1 - smooth) * frequency / rope.factor + smooth * frequency",
      "smooth * frequency / rope.factor + (1 - smooth) * frequency"),

@@ -76,3 +76,9 @@ KNOWN = [
     ("claims-so-far-forget-the-note", "src/results/claims.cpp", 'claim["note"] = said + (said.empty() || measured.empty() ? "" : "; ") + measured;', 'claim["note"] = measured;'),
     ("claims-so-far-count-all-as-decided", "src/results/claims.cpp", "decided.size(), ledger.size())", "ledger.size(), ledger.size())"),
 ]
+
+# Written by someone who had not seen the tests.
+BLIND = [
+    ("table-counts-the-rows-it-shows", "src/results/parts.cpp", 'part["of"] = rows.size();', 'part["of"] = std::min(rows.size(), detail.rows);'),
+    ("running-seed-ten-before-two", "src/results/training.cpp", "seed.insert(0, seed.size() < 20 ? 20 - seed.size() : 0, ' ');", "seed.append(seed.size() < 20 ? 20 - seed.size() : 0, ' ');"),
+]
