@@ -120,8 +120,8 @@ void read_rope(const ConfigReader& config, const LlamaRelative& relative, Archit
         return;
     }
     LayerRopes ropes = layer_ropes_of(config, relative.rope, *relative.window_rope, a.head_dim, a.positions);
-    a.rope = std::move(ropes.full);
-    a.window_rope = std::move(ropes.sliding);
+    a.rope = ropes.full;
+    a.window_rope = ropes.sliding;
 }
 
 void read_numbers(const ConfigReader& config, const LlamaRelative& relative, Architecture& a) {

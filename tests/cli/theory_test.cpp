@@ -1,4 +1,5 @@
 // `flyball theory` as a user meets it: defaults, JSON contract, figures, wrong input.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -124,8 +125,10 @@ TEST(Theory, SeveralBetasAreOneRunEach) {
         EXPECT_EQ(runs[i]["scheme"], i < 3 ? "post-ln" : "pre-ln");
         EXPECT_EQ(runs[i]["beta"], beta);
         EXPECT_NEAR(runs[i]["initial_velocity"].get<double>(), 2 / (std::exp(beta) + 31), 1e-15);
-        EXPECT_TRUE(runs[i]["log_consensus_constant"].is_number());
+        const Outcome alone = run_program(fmt::format("theory post-ln --beta {} --samples 3 --json", beta));
+        EXPECT_EQ(runs[i]["log_consensus_constant"], parse_json(alone.out, "json")["log_consensus_constant"]) << beta;
     }
+    EXPECT_NE(runs[0]["log_consensus_constant"], runs[1]["log_consensus_constant"]);
     EXPECT_FALSE(document.contains("log_consensus_constant"));
     const Outcome text = run_program("theory peri-ln --beta 0.1,10");
     EXPECT_NE(text.out.find("beta = 0.1, 10"), std::string::npos) << text.out;

@@ -288,6 +288,9 @@ TEST(Forecasts, ComeFromTheCostTable) {
     settings.time = 10;
     EXPECT_GT(*forecast(settings), 400 * 45.0);
     EXPECT_LT(*forecast(settings), 400 * 240.0 + 1000);
+    StepState half;  // of a run that is taken up in its middle
+    half.t = 5;
+    EXPECT_NEAR(*cost_of(settings).seconds_left(half, 0, settings.samples, false) / *forecast(settings), 0.5, 0.02);
 }
 
 TEST(Forecasts, AreGivenOnceAndShrinkWithWhatIsDone) {

@@ -202,7 +202,6 @@ KNOWN = [
 # Written by someone who had not seen the tests.
 BLIND = [
     ("embedding-gradient-of-a-micro-batch-share", "src/train/trainer.cpp", "        report.embedding.gradient /= weight;\n", ""),
-    ("time-left-counts-steps-before-resume", "src/train/run.cpp", "const std::size_t first = trainer.done();", "const std::size_t first = 0;"),
     ("resumed-run-forgets-its-best-loss", "src/train/trainer.cpp", "    best_ = state.at(1);\n", ""),
     ("usual-decay-ten-times-smaller", "src/train/schedule.cpp",
      'training.weight_decay ? 0.1 : 0.0',
