@@ -149,11 +149,16 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
 }
 
 void MappedFile::let_go(std::span<const std::byte> part) const noexcept {
-    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
-    const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
+    if (part.empty()) {
+        return;
+    }
+    // Whole pages inside the part; the map itself begins with one.
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const auto first = static_cast<std::size_t>(part.data() - bytes_.data());
+    const std::size_t begin = (first + page - 1) / page * page;
+    const std::size_t end = (first + part.size()) / page * page;
     if (begin < end) {
-        static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+        static_cast<void>(::madvise(const_cast<std::byte*>(bytes_.data()) + begin, end - begin, MADV_DONTNEED));
     }
 }
 

@@ -63,14 +63,16 @@ Json claim(const std::string& id, const std::string& verdict) {
 
 TEST(InShort, ClaimsAreCountedByVerdictAndPaper) {
     const ResultFolder folder("reproduce");
-    Json claims = {claim("limits-a", "fails"), claim("limits-b", "holds"), claim("limits-c", "holds"),
+    Json claims = {claim("limits-of-a", "fails"), claim("limits-b", "holds"), claim("limits-c", "holds"),
                    claim("limits-d", "undecided")};
     folder.put("claims.json", dump_json({{"claims", claims}}));
     EXPECT_EQ(said(folder),
               (std::vector<std::string>{
                   "Of 4 claims of the paper “Limitations of Normalization in Attention Mechanism” 2 hold as "
                   "stated, 1 fails and 1 is undecided.",
-                  "What fails: “S limits-a”"}));
+                  "What fails: “S limits-of-a”"}));
+    EXPECT_EQ(part_of(folder.read(), "claims")["papers"],
+              (Json{{"limits", "Limitations of Normalization in Attention Mechanism"}}));
     claims.push_back(claim("stability-x", "fails"));
     claims.push_back(claim("stability-y", "fails"));
     folder.put("config.toml", "[reproduce]\nquick = true\n");

@@ -34,6 +34,10 @@ TEST(SummaryOfPredictions, AmongEqualLawsTheSlowerOneLasts) {
         "At the start the cosines of all rise at the rate 1. a and b reach a cosine of 0.99 first, at t = 4. In the "
         "end b lasts longest, though for all of them the last of the way goes exponentially.");
     EXPECT_EQ(
+        summary({made(1, 4, LawKind::power, -2), made(1, 4.01, LawKind::power, -3)}, {"a", "b"}, {0.5, 0.99}),
+        "At the start the cosines of all rise at the rate 1. a and b reach a cosine of 0.99 first, at t = 4. In the "
+        "end a lasts longest, though for all of them the last of the way goes by a power of t.");
+    EXPECT_EQ(
         summary({made(1, 4, LawKind::power, -3), made(1, 4, LawKind::power, -3)}, {"a", "b"}, {0.5, 0.99}),
         "At the start the cosines of all rise at the rate 1. a and b reach a cosine of 0.99 first, at t = 4. In the "
         "end all are alike: the last of the way goes by a power of t.");
