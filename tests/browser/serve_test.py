@@ -165,7 +165,9 @@ def try_training(driver, place):
             expect(run.poll() is None, "the run still goes on (otherwise this test shows nothing)")
             run.send_signal(signal.SIGSTOP)  # it waits for the reader, on machines of any speed
             page.click(page.all(".charts figure .legend button")[0])
-            # Whatever grows above it (a sentence, a line of the summary), the chart that is looked at stays where it is on the screen.
+            # Whatever grows above it (a sentence, a line of the summary), the chart that is looked at stays where it is on the screen,
+            # also in browsers that do not see to it themselves.
+            page.run("document.documentElement.style.overflowAnchor = 'none'")
             page.run("document.querySelectorAll('.charts figure')[1].scrollIntoView({ block: 'start', behavior: 'instant' })")
             top = page.run(TOP)
             later = page.run(STEPS, "peri-ln")

@@ -32,4 +32,5 @@ KNOWN = [
     ("bounds-unseen-in-the-dark", "web/src/dom.ts", "return dark && Math.max(r, g, b) < 96 ?", "return dark && Math.max(r, g, b) < 0 ?"),
     ("pale-letters", "web/src/page.css", "--muted: #57606a; --axis", "--muted: #8f98a3; --axis"),
     ("slider-without-a-name", "web/src/player.ts", "value: 0, 'aria-label': 'Depth (time); arrow keys go from moment to moment, space plays' });", "value: 0 });"),
+    ("page-jumps-when-a-run-ends", "web/src/carry.ts", "if (after && window.scrollY > 0) window.scrollBy", "if (after && window.scrollY < 0) window.scrollBy"),
 ]
