@@ -11,6 +11,10 @@ target_compile_options(flyball_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(flyball_options INTERFACE -Wno-restrict)  # GCC 12 warns of its own std::string (PR 105651)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC looks for memory to give back from 128 MB on, again and again; from a gigabyte on it takes a tenth less time.
+  target_compile_options(flyball_options INTERFACE --param=ggc-min-heapsize=1000000)
+endif()
 if(FLYBALL_UNITED)
   target_compile_options(flyball_options INTERFACE ${FLYBALL_UNITED_OPTIONS})
 endif()
