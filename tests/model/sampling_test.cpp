@@ -161,6 +161,23 @@ TEST(Sample, WritesWhatChoosingFromWholePassesWrites) {
     EXPECT_NE(written_by(model, {20, {1, 0}, 1, {}}), written_by(model, {20, {1, 0}, 2, {}}));
 }
 
+// Seven tokens of the prompt are within the ten that these positions were trained for; six more are not, and from there on every
+// token runs the whole text again.
+TEST(Sample, SaysThatNothingWasKeptWhereTheTextGrewBeyondTheTrainedLength) {
+    Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    a.rope.scaling = Rope::Scaling::dynamic;
+    a.rope.factor = 2;
+    a.rope.original_positions = 10;
+    a.positions = 10;
+    const Model<float> model = tiny_model<float>(a, 5);
+    for (const std::size_t more : {2U, 3U, 6U}) {
+        SampleResult result;
+        written_by(model, {more, {0.0, 0}, 1, {}}, &result);
+        EXPECT_EQ(result.ids.size(), more);
+        EXPECT_EQ(result.cached, tiny_ids.size() + more <= 10) << more;
+    }
+}
+
 // With 9 positions: 7 of the prompt and 2 more fill them; then the newest 4 take the place of all.
 TEST(Sample, AtTheLastPositionTheNewestHalfGoesOn) {
     const Model<float> model = roomy_model(9);

@@ -106,6 +106,23 @@ TEST(Trainer, AccumulatesWhatALargerBatchWouldGive) {
     }
 }
 
+// One window of text: a batch of one and each part of an accumulated batch are the same, and so is what is recorded of it.
+TEST(Trainer, GradientsOfAnAccumulatedBatchAreThoseOfABatch) {
+    Corpus corpus = small_corpus();
+    corpus.train.resize(9);
+    Settings s = small_settings();
+    s.batch = 1;
+    const StepReport alone = Trainer(s, scheme::find_scheme("pre-ln"), corpus).step();
+    s.accumulate = 4;
+    const StepReport parts = Trainer(s, scheme::find_scheme("pre-ln"), corpus).step();
+    EXPECT_GT(alone.embedding.gradient, 1e-3);
+    EXPECT_NEAR(parts.embedding.gradient, alone.embedding.gradient, 1e-5 * alone.embedding.gradient);
+    ASSERT_EQ(parts.layers.size(), alone.layers.size());
+    for (std::size_t l = 0; l < alone.layers.size(); ++l) {
+        EXPECT_NEAR(parts.layers[l].gradient, alone.layers[l].gradient, 1e-5 * alone.layers[l].gradient) << l;
+    }
+}
+
 TEST(Trainer, StartsSchemesOfTheSameShapesWithTheSameMatrices) {
     const Settings s = small_settings();
     const auto matrix = [&](const char* name) {
