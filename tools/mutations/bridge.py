@@ -47,3 +47,17 @@ KNOWN = [
     ("factors-of-channels-by-row", "src/attention/attention.cpp",
      "worker.query[i] *= head.channels[i % width];", "worker.query[i] *= head.channels[i / width % width];"),
 ]
+
+# Written by someone who had not seen the tests.
+BLIND = [
+    ("normed-values-counted-for-beta-instead-of-keys", "src/bridge/model_weights.cpp", "(norm.query ? 1 : 0) + (norm.key ? 1 : 0)", "(norm.query ? 1 : 0) + (norm.value ? 1 : 0)"),
+    ("groups-of-keys-interleaved", "src/bridge/model_weights.cpp", "const std::size_t group = h * a_.kv_heads / a_.heads;", "const std::size_t group = h % a_.kv_heads;"),
+    ("gains-in-front-of-attention-taken-by-row", "src/bridge/model_weights.cpp", "static_cast<double>(gain[c])", "static_cast<double>(gain[i])"),
+    ("normed-values-multiplied-by-the-unit", "src/bridge/model_weights.cpp", "(normed ? 1 / unit_.length : 1)", "(normed ? unit_.length : 1)"),
+    ("scale-of-first-block-over-that-of-the-block", "src/bridge/model_weights.cpp", "a_.score_scale(l) / a_.score_scale(0)", "a_.score_scale(0) / a_.score_scale(l)"),
+    ("gains-of-a-head-by-what-is-one-row", "src/bridge/model_weights.cpp", "a_.attention_norm.gains == AttentionNorm::Gains::head ? in_head : channel", "a_.attention_norm.over == AttentionNorm::Over::head ? in_head : channel"),
+    ("normed-keys-counted-without-their-copies", "src/bridge/model_weights.cpp", "all_heads ? a_.query_width() : a_.head_dim;", "all_heads ? (part > 0 ? a_.key_width() : a_.query_width()) : a_.head_dim;"),
+    ("biases-of-queries-dropped-without-a-word", "src/bridge/model_weights.cpp", "if (a.qkv_bias || a.output_bias || a.norm_bias) {", "if (a.output_bias || a.norm_bias) {"),
+    ("window-of-the-first-block-taken-for-all", "src/bridge/model_weights.cpp", "const std::size_t window = a.window(l);", "const std::size_t window = a.window(0);"),
+    ("norm-without-gains-passes-for-one-with-gains", "src/bridge/model_weights.cpp", "if (norm == nullptr || norm->gain == model::absent) {", "if (norm == nullptr) {"),
+]

@@ -32,3 +32,17 @@ KNOWN = [
     ("stop-is-not-heard", "src/serve/server.cpp", "while (!stop) {", "while (!stop || !patience_.empty()) {"),
     ("a-taken-port-is-shared", "src/serve/server.cpp", "SO_REUSEADDR, &yes", "SO_REUSEPORT, &yes"),
 ]
+
+# Written by someone who had not seen the tests.
+BLIND = [
+    ("host-in-capitals-is-refused", "src/serve/request.cpp", 'if (lower == fmt::format("{}:{}", name, port)', 'if (host == fmt::format("{}:{}", name, port)'),
+    ("post-with-a-body-is-called-no-request", "src/serve/request.cpp", "    if (request.method != \"GET\" && request.method != \"HEAD\") {\n        return 405;\n    }\n    if (request.has_body) {\n        return 400;\n    }\n", "    if (request.has_body) {\n        return 400;\n    }\n    if (request.method != \"GET\" && request.method != \"HEAD\") {\n        return 405;\n    }\n"),
+    ("advice-forwards-the-port-the-wrong-way", "src/serve/request.cpp", "ssh -L {0}:127.0.0.1:{0} HOST", "ssh -R {0}:127.0.0.1:{0} HOST"),
+    ("weak-tag-is-never-known", "src/serve/request.cpp", "        if (one.substr(0, 2) == \"W/\") {\n            one.remove_prefix(2);", "        if (one.substr(0, 2) == \"W/\") {\n            one.remove_prefix(1);"),
+    ("two-servers-share-one-port", "src/serve/server.cpp", "SOL_SOCKET, SO_REUSEADDR,", "SOL_SOCKET, SO_REUSEPORT,"),
+    ("any-free-port-is-announced-as-zero", "src/serve/server.cpp", "        port_ = port_of(listening.get());", "        port_ = port;"),
+    ("host-header-in-small-letters-is-not-seen", "src/serve/server.cpp", 'if (strcasecmp(key, "Host") == 0) {', 'if (std::strcmp(key, "Host") == 0) {'),
+    ("answer-has-only-the-time-of-a-request", "src/serve/server.cpp", "wait_for(connection, true, limits_.answer_seconds);", "wait_for(connection, true, limits_.request_seconds);"),
+    ("page-with-a-policy-may-be-framed", "src/serve/server.cpp", "std::string(nothing_allowed) : content.policy + \"; frame-ancestors 'none'\");", "std::string(nothing_allowed) : content.policy);"),
+    ("full-house-is-never-crowded", "src/serve/server.cpp", "patience_.size() >= limits_.most_connections", "patience_.size() > limits_.most_connections"),
+]

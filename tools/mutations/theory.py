@@ -64,7 +64,7 @@ BLIND = [
     ("steepest-power-lasts-longest", "src/theory/summary.cpp", "law.kind == LawKind::power    ? 1 / std::max(1e-300, -*law.exponent)", "law.kind == LawKind::power    ? -*law.exponent"),
     ("swing-period-from-an-odd-number-of-gaps", "src/theory/law.cpp", "const std::size_t begin = (turns.size() - 1) % 2;", "const std::size_t begin = turns.size() % 2;"),
     ("cosine-of-the-start-is-not-reached", "src/theory/solve.cpp", "if (track.point().gamma >= cosine) {", "if (track.point().gamma > cosine) {"),
-    ("consensus-constant-of-the-first-beta", "src/theory/prediction.cpp", "add_consensus(row, run.settings);", "add_consensus(row, predictions.front().settings);"),
+    ("consensus-constant-of-the-first-beta", "src/theory/prediction.cpp", "add_consensus(row, run.settings);", "add_consensus(row, predictions.front().settings);", "cli"),
     ("log-of-one-minus-a-limit-has-the-other-sign", "src/theory/law.cpp",
      "law.log_one_minus_limit = -u;", "law.log_one_minus_limit = u;"),
     ("power-law-expects-no-growth-of-speed", "src/theory/law.cpp",

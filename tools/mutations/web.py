@@ -34,3 +34,18 @@ KNOWN = [
     ("slider-without-a-name", "web/src/player.ts", "value: 0, 'aria-label': 'Depth (time); arrow keys go from moment to moment, space plays' });", "value: 0 });"),
     ("page-jumps-when-a-run-ends", "web/src/carry.ts", "if (after && window.scrollY > 0) window.scrollBy", "if (after && window.scrollY < 0) window.scrollBy"),
 ]
+
+# Written by someone who had not seen the tests.
+BLIND = [
+    ("dots-run-backwards-between-two-moments", "web/src/sphere.ts", "((1 - share) * this.points[a + k]! + share * this.points[b + k]!) / 32767", "((1 - share) * this.points[b + k]! + share * this.points[a + k]!) / 32767"),
+    ("end-of-the-longest-run-is-not-told", "web/src/player.ts", "t >= sphere.last;", "t > sphere.last;"),
+    ("line-is-drawn-across-its-gap", "web/src/chart.ts", "            if (Number.isNaN(px + py)) {\n                run = 0;\n                continue;\n            }\n", "            if (Number.isNaN(px + py)) continue;\n"),
+    ("heat-map-reads-the-mirrored-row", "web/src/figures.ts", "        const i = row_at(line);\n", "        const i = line;\n"),
+    ("words-of-the-head-map-stay-those-of-the-first-colour", "web/src/heads.ts", "about.textContent = meaning_of(quantity);", "about.textContent = meaning_of(part.shown);"),
+    ("unchanged-answer-does-not-end-the-failure", "web/src/live.ts", "            } else if (answer.status !== 304) {\n                throw new Error(`status ${answer.status}`);\n            }\n            this.failures = 0;\n", "                this.failures = 0;\n            } else if (answer.status !== 304) {\n                throw new Error(`status ${answer.status}`);\n            }\n"),
+    ("two-folders-have-no-links", "web/src/main.ts", "newer.folders.length > 1 ? newer.folders : []", "newer.folders.length > 2 ? newer.folders : []"),
+    ("last-power-of-ten-has-no-tick", "web/src/number.ts", "for (let k = first; k <= last && found.length < MOST_TICKS; k += step) {", "for (let k = first; k < last && found.length < MOST_TICKS; k += step) {"),
+    ("hidden-line-stays-in-the-other-charts", "web/src/parts.ts", "toggled: () => charts.forEach(one => one.draw())", "toggled: () => chart.draw()"),
+    ("pressed-filter-is-lost-when-its-count-changes", "web/src/carry.ts", "${words.replace(/[0-9]+/g, '').trim()}", "${words.trim()}"),
+    ("lower-edge-is-said-to-have-systems-above", "web/src/glossary.ts", "edge[1] === 'lower' ? 'below' : 'above'", "edge[1] === 'lo' ? 'below' : 'above'"),
+]
