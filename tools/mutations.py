@@ -47,6 +47,7 @@ TIMEOUT = 600
 FAULT_WALK = "flyball_faults"
 WEB = "web"
 BROWSER = "flyball_browser"
+SERVED = "flyball_browser_serve"  # the page beside a run that goes on
 # Modules whose failures to write, rename or allocate tests/faults provokes.
 FAULTS = ["core", "record", "dynamics", "train", "cli"]
 # Tests that go by the clock: on a busy machine they may fail without any mistake.
@@ -151,7 +152,7 @@ def programs():
 def runs_for(module, by_module, own, asks=None):
     """What can notice a mistake in a module, as (program, environment): whom it names, its own tests, those of its users."""
     if module == WEB:
-        return [(BROWSER, {"FLYBALL_FAIL_FAST": "1"})]
+        return [(BROWSER, {"FLYBALL_FAIL_FAST": "1"}), (SERVED, {})]
     users = [m for m in MAY_INCLUDE if module in closure(m) and m != module]
     users.sort(key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER))
     asked = [module] if asks is None else [asks]
@@ -169,8 +170,8 @@ def runs_for(module, by_module, own, asks=None):
 
 
 def command_of(program):
-    if program == BROWSER:
-        return ["python3", TREE / "tests/browser/browser_test.py", BUILD / "src/flyball"]
+    if program in (BROWSER, SERVED):
+        return ["python3", TREE / "tests/browser" / ("browser_test.py" if program == BROWSER else "serve_test.py"), BUILD / "src/flyball"]
     if program == FAULT_WALK:
         return ["python3", TREE / "tests/faults/faults_test.py", BUILD / "src/flyball",
                 next((BUILD / "tests").glob("*flyball_faults.so")), BUILD / "tests/flyball_faults_lines"]
@@ -179,7 +180,7 @@ def command_of(program):
 
 def what_is_red(program, done):
     """The first thing that a program which failed found, in words."""
-    if program == BROWSER:
+    if program in (BROWSER, SERVED):
         found = re.search(r"^FAILS: .*$", done.stdout, re.M)
         if found is None:  # no browser, or it did not start: no answer
             sys.exit(f"the tests of the page do not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -195,7 +196,7 @@ def what_is_red(program, done):
 
 def build(program):
     jobs = os.environ.get("FLYBALL_MUTATION_JOBS", "2")
-    targets = ["flyball", "flyball_faults", "flyball_faults_lines"] if program == FAULT_WALK else ["flyball"] if program == BROWSER else [program]
+    targets = ["flyball", "flyball_faults", "flyball_faults_lines"] if program == FAULT_WALK else ["flyball"] if program in (BROWSER, SERVED) else [program]
     return subprocess.run(["ninja", "-C", BUILD, "-j", jobs, *targets], capture_output=True, text=True)
 
 
