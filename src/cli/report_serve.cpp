@@ -43,6 +43,7 @@ void announce(const std::string& address, const Json& folders, const Common& com
 }  // namespace
 
 ExitCode serve_report(const std::vector<std::filesystem::path>& folders, std::uint16_t port, const Common& common) {
+    catch_interrupts();  // also while the first page is made, which may take a second
     results::check_awaited(folders);
     results::LivePage page(folders, document_path);
     serve::Contents contents;
@@ -56,7 +57,6 @@ ExitCode serve_report(const std::vector<std::filesystem::path>& folders, std::ui
         return serve::Content{"application/json", page.document(), page.tag(), ""};
     };
     serve::Server server(port, std::move(contents));
-    catch_interrupts();
     announce(server.address(), page.folders(), common);
     server.run(interrupted());
     return ExitCode::interrupted;

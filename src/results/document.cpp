@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/config.hpp"
@@ -86,17 +87,44 @@ Json provenance_json(Reader& reader) {
     return list;
 }
 
-// The last part of a path, also of "run/" and ".".
-std::string name_of(const std::filesystem::path& folder) {
-    std::error_code error;
-    const std::filesystem::path whole = std::filesystem::weakly_canonical(folder, error);
-    const std::string name = (error ? folder : whole).filename().string();
-    return name.empty() ? folder.string() : name;
+// The last so many parts of a path.
+std::string last_parts(std::filesystem::path path, std::size_t count) {
+    std::filesystem::path last = path.filename();
+    while (--count > 0 && path.has_relative_path() && path.parent_path() != path) {
+        path = path.parent_path();
+        last = path.filename() / last;
+    }
+    return last.string();
 }
 
-Json folder_head(const std::filesystem::path& folder, std::string_view command, State state) {
+// What folders are called: the last part of a path, also of "run/" and ".", with as many parts before it as tell it from
+// the others ("first/run", "second/run").
+std::vector<std::string> names_of(const std::vector<std::filesystem::path>& folders) {
+    std::vector<std::filesystem::path> whole;
+    for (const std::filesystem::path& folder : folders) {
+        std::error_code error;
+        const std::filesystem::path found = std::filesystem::weakly_canonical(folder, error);
+        whole.push_back(error ? folder : found.has_filename() ? found : found.parent_path());
+    }
+    constexpr std::size_t most_parts = 64;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        std::size_t parts = 1;
+        const auto is_taken = [&](const std::filesystem::path& other) {
+            return other != whole[i] && last_parts(other, parts) == last_parts(whole[i], parts);
+        };
+        while (parts < most_parts && std::any_of(whole.begin(), whole.end(), is_taken)) {
+            ++parts;
+        }
+        const std::string name = last_parts(whole[i], parts);
+        names.push_back(name.empty() ? folders[i].string() : name);
+    }
+    return names;
+}
+
+Json folder_head(std::string_view command, State state) {
     Json json = Json::object();
-    json["name"] = name_of(folder);
+    json["name"] = "";  // by names_of(), which knows the other folders
     json["command"] = command;
     json["state"] = name(state);
     json["short"] = Json::array();
@@ -112,7 +140,7 @@ Json folder_json(const std::filesystem::path& folder, const Detail& detail, Watc
     const std::vector<ConfigEntry> entries = configuration_of(folder);
     const std::string command = command_in(folder, entries);
     Reader reader(folder, detail, watched, entries);
-    Json json = folder_head(folder, command, reader.finished() ? State::finished : State::unfinished);
+    Json json = folder_head(command, reader.finished() ? State::finished : State::unfinished);
     json["settings"] = settings_json(entries);
     json["provenance"] = provenance_json(reader);
     readers().at(command)(reader);
@@ -127,12 +155,12 @@ Json awaited_folder_json(const std::filesystem::path& folder, const Detail& deta
     watched.look(folder / "config.toml");
     std::error_code ignored;
     if (!std::filesystem::exists(folder / "config.toml", ignored)) {
-        return folder_head(folder, "", State::awaited);
+        return folder_head("", State::awaited);
     }
     try {
         return folder_json(folder, detail, watched);
     } catch (const Error& error) {
-        Json json = folder_head(folder, "", State::awaited);
+        Json json = folder_head("", State::awaited);
         json["unreadable"].push_back(error.what());
         return json;
     }
@@ -173,6 +201,40 @@ Json with_notes(Json folders, const std::string& note) {
     return document;
 }
 
+// The first level that may be low enough for a page of this size. Each halves a page at most, and what one does not thin the
+// next will not.
+std::size_t next_level(std::size_t level, std::size_t size, std::size_t before, std::size_t room) {
+    const auto bytes = static_cast<double>(size);
+    if (before > 0 && bytes > 0.98 * static_cast<double>(before)) {
+        return levels;
+    }
+    const double halvings = std::ceil(std::log2(bytes / static_cast<double>(room)) - 0.1);
+    return std::min(levels, level + static_cast<std::size_t>(std::max(1.0, halvings)));
+}
+
+// Thousands of claims or heads, or hundreds of folders: of the largest folders only what was run is left, until the page is
+// smaller by so many bytes. Of folders of one size the last go first.
+void leave_out_largest(Json& folders, std::size_t excess) {
+    std::vector<std::pair<std::size_t, std::size_t>> sizes;  // and numbers of the folders
+    for (std::size_t i = 0; i < folders.size(); ++i) {
+        sizes.emplace_back(report::embedded_json(folders[i]["parts"]).size(), i);
+    }
+    std::sort(sizes.rbegin(), sizes.rend());
+    const std::string said = folders.size() == 1
+                                 ? "These results are too large for one page, even a selection of them."
+                                 : "These results are too large for a page beside the others: `flyball report` of this "
+                                   "folder alone shows them.";
+    std::size_t saved = 0;
+    for (const auto& [size, i] : sizes) {
+        if (saved >= excess) {
+            break;
+        }
+        folders[i]["parts"] = Json::array();
+        folders[i]["unreadable"].push_back(said);
+        saved += size - std::min(size, said.size() + 4);  // the sentence takes room too
+    }
+}
+
 }  // namespace
 
 std::string_view name(State state) {
@@ -192,9 +254,12 @@ Json document_of(const std::vector<std::filesystem::path>& folders, std::size_t 
     Watched unasked;
     Watched& looked_at = watched == nullptr ? unasked : *watched;
     Json list = Json::array();
-    for (const std::filesystem::path& folder : folders) {
+    const std::vector<std::string> names = names_of(folders);
+    for (std::size_t i = 0; i < folders.size(); ++i) {
+        const std::filesystem::path& folder = folders[i];
         list.push_back(absent == Absent::refused ? folder_json(folder, Detail::at(level), looked_at)
                                                  : awaited_folder_json(folder, Detail::at(level), looked_at));
+        list.back()["name"] = names[i];
     }
     return with_notes(std::move(list),
                       level == 0 ? std::string()
@@ -204,20 +269,20 @@ Json document_of(const std::vector<std::filesystem::path>& folders, std::size_t 
 }
 
 Fitting fitting_document(const std::vector<std::filesystem::path>& folders, Absent absent, std::size_t first_level) {
+    const std::size_t room = largest_page - 10'000 - report::page_frame_size();
     Fitting fitting;
-    for (fitting.level = first_level;; ++fitting.level) {
+    std::size_t before = 0;  // the size at the level before
+    for (fitting.level = first_level;;
+         fitting.level = next_level(fitting.level, fitting.embedded.size(), before, room)) {
+        before = fitting.embedded.size();
         fitting.watched = {};
         Json document = document_of(folders, fitting.level, absent, &fitting.watched);
         fitting.embedded = report::embedded_json(document);
-        if (fitting.embedded.size() + report::page_frame_size() > largest_page - 10'000) {
+        if (fitting.embedded.size() > room) {
             if (fitting.level < levels) {
                 continue;
             }
-            // Thousands of claims or heads: what is left is what was run.
-            for (Json& folder : document["folders"]) {
-                folder["parts"] = Json::array();
-                folder["unreadable"] = {"These results are too large for one page, even a selection of them."};
-            }
+            leave_out_largest(document["folders"], fitting.embedded.size() - room);
             fitting.embedded = report::embedded_json(document);
         }
         std::string names;

@@ -96,5 +96,39 @@ TEST(PageOfALargeRun, StaysBelowThreeMegabytesAndSaysSoWhereItIsThinnedFurther) 
     EXPECT_NE(several.html.find("These results are large"), std::string::npos);
 }
 
+// Claims are never thinned. 1.6, 1.4 and 0.2 MB of them: without the largest folder the others fit.
+TEST(PageOfManyFolders, LeavesOutTheLargestAndSaysHowToSeeIt) {
+    const ResultFolder folders[] = {ResultFolder("reproduce"), ResultFolder("reproduce"), ResultFolder("reproduce")};
+    const std::size_t counts[] = {100, 800, 700};
+    for (std::size_t i = 0; i < 3; ++i) {
+        Json claims = Json::array();
+        for (std::size_t k = 0; k < counts[i]; ++k) {
+            claims.push_back({{"id", "a-" + std::to_string(k)},
+                              {"statement", std::string(2000, 's')},
+                              {"source", "T"},
+                              {"predicted", 1},
+                              {"measured", 1},
+                              {"tolerance", 0},
+                              {"verdict", "holds"},
+                              {"note", ""},
+                              {"expected_verdict", "holds"},
+                              {"seconds", 1},
+                              {"figures", Json::array()}});
+        }
+        folders[i].put("claims.json", dump_json({{"claims", claims}}));
+    }
+    const Page page = page_of({folders[0].path(), folders[1].path(), folders[2].path()});
+    EXPECT_LT(page.html.size(), largest_page);
+    EXPECT_GT(page.html.size(), largest_page / 2);
+    const std::string said =
+        "These results are too large for a page beside the others: `flyball report` of this folder alone shows them.";
+    EXPECT_EQ(page.folders[0]["unreadable"], Json::array());
+    EXPECT_EQ(page.folders[1]["unreadable"], Json::array({said}));
+    EXPECT_EQ(page.folders[2]["unreadable"], Json::array());
+    const Page alone = page_of({folders[1].path()});
+    EXPECT_EQ(alone.folders[0]["unreadable"], Json::array());
+    EXPECT_NE(alone.html.find("a-799"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace flyball::results::test

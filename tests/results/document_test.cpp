@@ -16,6 +16,32 @@ constexpr const char* two_runs = R"json({"runs": [
   {"scheme": "</script>", "equation": "x + <b>", "outcome": "diverged", "t": [0, 1],
    "cosine": {"mean": [0.1, 0.3]}, "speed": [1, 2], "collapse_time": null}]})json";
 
+// The last part of a path is the name of a folder where it tells it from the others; one that is given twice is the same.
+TEST(Folders, HaveNamesThatTellThemApart) {
+    const ResultFolder place("simulate");
+    for (const char* one : {"a/x/run", "b/x/run", "b/other"}) {
+        place.put(std::string(one) + "/config.toml", "[simulate]\nseed = \"1\"\n");
+    }
+    const auto names = [&](const std::vector<std::string>& folders) {
+        std::vector<std::filesystem::path> paths;
+        for (const std::string& folder : folders) {
+            paths.push_back(place.path() / folder);
+        }
+        std::vector<std::string> found;
+        const Json document = document_of(paths, 0, Absent::awaited);
+        for (const Json& folder : document.at("folders")) {
+            found.push_back(folder.at("name"));
+        }
+        return found;
+    };
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(names({"b/other"}), (Names{"other"}));
+    EXPECT_EQ(names({"b/other/", "b/x/run/../run/."}), (Names{"other", "run"}));
+    EXPECT_EQ(names({"a/x/run", "b/other", "b/x/run"}), (Names{"a/x/run", "other", "b/x/run"}));
+    EXPECT_EQ(names({"a/x/run", "a/x/run/"}), (Names{"run", "run"}));
+    EXPECT_EQ(names({"not yet/"}), (Names{"not yet"}));
+}
+
 TEST(SimulationPage, HasEveryNumberOfTheRuns) {
     const ResultFolder folder("simulate");
     folder.put("result.json", two_runs);
