@@ -6,7 +6,7 @@ itself has changed. What passed is remembered in BUILD/tidy.
 
     --all     every such file: a quarter of an hour of two processors when nothing is remembered
     --due     those that are not committed or that one of the last three commits changed, themselves or by a header that they
-              include, and a sixteenth of the others, chosen by the commit's hash: over some commits it comes to all of them.
+              include, and one in 32 of the others, chosen by the commit's hash: over some commits it comes to all of them.
               Outside of a git checkout, and with FLYBALL_WHOLE=1, this is --all.
 
 usage: tidy.py BUILD (--all | --due)
@@ -19,6 +19,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from due import changed_lately, git
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNT = re.compile(r"^\d+ warnings?.* generated\.\n", re.M)  # counts the ones in system headers
@@ -47,26 +49,10 @@ def fingerprint(entry, build, version):
     return digest.hexdigest()
 
 
-def git(*arguments):
-    result = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
-    return result.stdout if result.returncode == 0 else None
-
-
-def changed_lately():
-    """Paths from the root, of the last commits and of what is not committed; None where git cannot tell."""
-    depth = git("rev-list", "--count", "HEAD")
-    if depth is None or git("rev-parse", "--is-shallow-repository") != "false\n":
-        return None
-    base = f"HEAD~{min(3, int(depth) - 1)}"
-    changed = git("diff", "--name-only", base)
-    untracked = git("ls-files", "--others", "--exclude-standard")
-    return None if changed is None or untracked is None else set((changed + untracked).split("\n"))
-
-
 def is_due(path, changed, commit):
     """`path` and names in `changed` from the root."""
     touched = {path, *(f"src/{name.decode()}" for name in INCLUDE.findall((ROOT / path).read_bytes()))}
-    by_chance = int(hashlib.sha256(f"{commit} {path}".encode()).hexdigest(), 16) % 16 == 0
+    by_chance = int(hashlib.sha256(f"{commit} {path}".encode()).hexdigest(), 16) % 32 == 0
     return bool(touched & changed) or by_chance
 
 
