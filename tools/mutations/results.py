@@ -75,6 +75,10 @@ KNOWN = [
     ("claims-so-far-are-as-recorded", "src/results/claims.cpp", "claim[key] = found.at(key);", 'claim[key] = key == std::string("verdict") ? claim.at("expected_verdict") : found.at(key);'),
     ("claims-so-far-forget-the-note", "src/results/claims.cpp", 'claim["note"] = said + (said.empty() || measured.empty() ? "" : "; ") + measured;', 'claim["note"] = measured;'),
     ("claims-so-far-count-all-as-decided", "src/results/claims.cpp", "decided.size(), ledger.size())", "ledger.size(), ledger.size())"),
+    ("folders-of-one-name-look-alike", "src/results/document.cpp", "while (parts < most_parts && std::any_of(", "while (parts > most_parts && std::any_of("),
+    ("smallest-folders-are-left-out", "src/results/document.cpp", "std::sort(sizes.rbegin(), sizes.rend());", "std::sort(sizes.begin(), sizes.end());"),
+    ("large-pages-are-thinned-to-the-least", "src/results/document.cpp", "return std::min(levels, level + static_cast<std::size_t>(std::max(1.0, halvings)));", "return halvings > 0 ? levels : level + 1;"),
+    ("a-folder-given-twice-is-called-by-its-whole-path", "src/results/document.cpp", "return other != whole[i] && last_parts(", "return &other != &whole[i] && last_parts("),
 ]
 
 # Written by someone who had not seen the tests.
@@ -84,7 +88,7 @@ BLIND = [
     ("running-claim-without-a-note-begins-with-a-semicolon", "src/results/claims.cpp", 'said.empty() || measured.empty() ? "" : "; "', 'said.empty() && measured.empty() ? "" : "; "'),
     ("recorded-verdict-is-the-verdict-of-this-run", "src/results/claims.cpp", 'words(claim.at("expected_verdict")) : "";', 'words(claim.at("verdict")) : "";'),
     ("even-choice-never-reaches-the-last", "src/results/detail.cpp", "i * (total - 1) / (count - 1)", "i * total / count"),
-    ("folder-is-named-as-it-was-typed", "src/results/document.cpp", "(error ? folder : whole).filename()", "(error ? whole : folder).filename()"),
+    ("folder-is-named-as-it-was-typed", "src/results/document.cpp", "error ? folder : found.has_filename() ? found : found.parent_path()", "folder"),
     ("boxes-gather-values-of-the-groups-before", "src/results/figures.cpp", "    for (Json& group : figure[\"groups\"]) {\n        std::vector<double> values;\n", "    std::vector<double> values;\n    for (Json& group : figure[\"groups\"]) {\n"),
     ("only-loss-is-also-called-the-highest", "src/results/in_short.cpp", "    if (runs.size() > 1) {", "    if (summaries.size() > 1) {"),
     ("two-failed-claims-are-not-quoted", "src/results/in_short.cpp", "failed.size() <= 2", "failed.size() < 2"),
