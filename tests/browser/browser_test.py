@@ -143,6 +143,9 @@ def main():
                 using.try_fixed_simulation(Page(driver, fixed["simulation"]))
                 claims = Page(driver, fixed["claims"])
                 using.try_fixed_claims(claims)
+                fixed_data.simulation(place / "fixed-ended", {"pre-ln": "diverged"}, lambda k: 10.0 ** (k - 4))
+                flyball("report", str(place / "fixed-ended"), str(place / "fixed-claims"), "-o", str(place / "two.html"))
+                using.try_two_folders(Page(driver, place / "two.html"))
                 claims.forget()  # looking at pixels has its own warnings
                 try_everything(driver, place)
         finally:

@@ -239,6 +239,30 @@ def try_motion(driver, place):
     page.quiet("a file")
 
 
+def try_claims(driver, place):
+    """Claims that are decided while somebody looks at some of them."""
+    folder = place / "claims"
+    driver.get("about:blank")
+    driver.get_log("browser"), driver.get_log("performance")
+    run = subprocess.Popen([PROGRAM, "reproduce", "dynamics", "--quick", "--threads", "1", "--out", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with Served(folder) as served:
+            page = Page(driver, served.address)
+            wait(lambda: page.all(".filters button"), "claims appear as they are decided")
+            filters = "return [...document.querySelectorAll('.filters button')].map(b => [b.textContent.replace(/[0-9]+/, '').trim(), Number(/[0-9]+/.exec(b.textContent)[0]), b.getAttribute('aria-pressed')])"
+            page.click(page.all(".filters button")[0])
+            chosen, count, pressed = page.run(filters)[0]
+            expect(pressed == "true", f"a filter is pressed: {pressed}")
+            wait(lambda: dict((name, many) for name, many, _ in page.run(filters)).get(chosen, 0) > count, "more claims are decided")
+            after = {name: state for name, _, state in page.run(filters)}
+            expect(after.pop(chosen) == "true" and "true" not in after.values(), f"the filter stays as it was: {after}")
+            expect(run.poll() is None, "the run still goes on (otherwise this test shows nothing)")
+            page.quiet("claims")
+    finally:
+        run.send_signal(signal.SIGINT)
+        run.wait()
+
+
 def main():
     if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
         print("skipped: needs chromium, chromium-driver and python3-selenium")
@@ -248,6 +272,7 @@ def main():
         try:
             try_training(driver, pathlib.Path(name))
             try_motion(driver, pathlib.Path(name))
+            try_claims(driver, pathlib.Path(name))
         finally:
             driver.quit()
     print(f"{len(failures)} failures" if failures else "the served page does what a reader wants")

@@ -140,6 +140,9 @@ def try_others(page):
     detail = page.all(".detail", folders[4])[0].text
     expect("share of active keys" in detail, f"a head shows its numbers: {detail[:80]!r}")
     expect(detail.lower().startswith(head.get_attribute("aria-label").split(":")[0]), f"its own: {detail[:30]!r}, {head.get_attribute('aria-label')}")
+    page.run("const s = arguments[0]; s.value = 'active'; s.dispatchEvent(new Event('change'))", page.all(".head-map select", folders[4])[0])
+    said = [p.text for p in page.all(".head-map > .caption", folders[4])]
+    expect(said == ["How many keys hold 90 % of the weight, mean over queries."], f"another colour is explained: {said}")
     expect(page.all(".findings .verdict", folders[5]), "the preflight has a verdict")
     for folder in folders:
         expect(len(page.all(".short p", folder)) >= 1, f"it begins with what was run: {folder.text[:80]!r}")
@@ -179,3 +182,26 @@ def try_fixed_claims(page):
     expect(rows == ["64", "16", "4"], f"and its numbers stand beside it: {rows}")
     pixel = page.run("const c = arguments[0].getContext('2d'); return [...c.getImageData(0, 0, 1, 1).data, ...c.getImageData(2, 2, 1, 1).data]", page.all("canvas.heat", claim)[0])
     expect(pixel[0] > pixel[2] + 60 and pixel[6] > pixel[4] + 60, f"orange above the boundary, blue below: {pixel}")
+
+
+def try_two_folders(page):
+    """A simulation of which one run diverged, with speeds over eight powers of ten, and claims."""
+    links = [(a.text, a.get_attribute("href").split("#")[1]) for a in page.all("nav a")]
+    expect(links == [("Simulation: fixed-ended", "folder-0"), ("Claims of the papers: fixed-claims", "folder-1")], f"two folders have links: {links}")
+    folder = page.all(".folder")[0]
+    slider = page.all(".controls input[type=range]", folder)[0]
+    states = lambda: ["ended: diverged" in cell.text for cell in page.all(".cell", folder)]
+    slider.send_keys(Keys.HOME)
+    expect(states() == [False, False, False], f"at the start none has ended: {states()}")
+    slider.send_keys(Keys.END)
+    expect(states() == [False, True, False], f"at the end it says which did not come through: {states()}")
+    chart = next(c for c in page.all(".chart", folder) if page.all("figcaption", c)[0].text.startswith("speed"))
+    log = page.all(".switches .tick input", chart)[1]
+    if not log.is_selected():
+        page.click(log)
+    ticks = [value for value, _ in page.run(Y_TICKS, chart)]
+    expect(max(ticks) == 1e4 and min(ticks) == 1e-4, f"a log axis has its first and last power of ten: {ticks}")
+    for edge, where in (("speed.lo", "below"), ("speed.hi", "above")):
+        page.run("const s = arguments[0]; s.value = arguments[1]; s.dispatchEvent(new Event('change'))", page.all(".switches select", chart)[0], edge)
+        said = page.all(".caption", chart)[0].text
+        expect(f"5 % of the systems (independent starts) are {where}." in said, f"{edge} says what it is: {said!r}")

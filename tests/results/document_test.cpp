@@ -150,6 +150,27 @@ TEST(ClaimsPage, HasVerdictsAndTheEvidenceBehindThem) {
     EXPECT_EQ(dump_json(figures[1]["values"]), "[1.0,2.0,3.0,4.0,5.0,null]");
 }
 
+// Quartiles by linear interpolation: of 10 and 20 they are 12.5, 15 and 17.5.
+TEST(ClaimsPage, BoxesAreOfTheirOwnGroupAlone) {
+    const ResultFolder folder("reproduce");
+    folder.put("claims.json", R"({"claims": [
+      {"id": "a-b", "statement": "s", "source": "", "predicted": 1, "measured": 1, "tolerance": 0, "verdict": "holds",
+       "note": "", "expected_verdict": "holds", "seconds": 1, "figures": ["boxes"]}]})");
+    report::BoxFigure boxes;
+    boxes.title = "Boxes";
+    boxes.groups = {{"one", {3, 1, 2, 5, 4}, {}, {}, {{"bound", 7}}}, {"two", {20, 10}, {}, {}, {}}};
+    report::write_figure(folder.path(), "boxes", boxes);
+    const Json figures = part_of(folder.read(), "figures")["figures"];
+    ASSERT_EQ(figures.size(), 1U);
+    const Json& groups = figures[0]["groups"];
+    EXPECT_EQ(groups[0]["five"], typed("[1.0, 2.0, 3.0, 4.0, 5.0]"));
+    EXPECT_EQ(groups[0]["count"], 5);
+    EXPECT_EQ(groups[0]["marks"], typed(R"([{"label": "bound", "value": 7.0}])"));
+    EXPECT_EQ(groups[1]["five"], typed("[10.0, 12.5, 15.0, 17.5, 20.0]"));
+    EXPECT_EQ(groups[1]["count"], 2);
+    EXPECT_EQ(groups[1]["marks"], Json::array());
+}
+
 TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
     const ResultFolder folder("train");
     const std::string summary = R"({"name": "NAME", "scheme": "peri-ln", "equation": "e", "outcome": "done", "steps": 2,
@@ -194,11 +215,29 @@ TEST(InspectionPage, HasBlocksAndHeads) {
     const Json series = part_of(read, "curves")["series"][0];
     EXPECT_EQ(series["name"], "m");
     EXPECT_EQ(series["y"]["norm"], typed("[1.5, 2.5]"));
+    EXPECT_FALSE(series["y"].contains("layer")) << "the axis is no curve";
     EXPECT_EQ(dump_json(series["y"]["cosine"]), "[null,0.5]");
     const Json heads = part_of(read, "heads");
     EXPECT_EQ(heads["shown"], "entropy");
     EXPECT_EQ(heads["heads"][1]["layer"], 1);
     EXPECT_EQ(heads["heads"][1]["numbers"]["entropy"], 0.75);
+}
+
+TEST(InspectionPage, SaysOfWhichModelItsWordsAre) {
+    const ResultFolder folder("inspect");
+    const auto model = [](const std::string& name) {
+        return R"({"model": {"name": ")" + name + R"("}, "summary": ["Of )" + name +
+               R"(."], "layers": [{"layer": 0, "norm": 1}]})";
+    };
+    folder.put("inspect.json", R"({"models": [)" + model("a") + "," + model("b") + "]}");
+    const Json read = folder.read();
+    std::vector<std::string> found;
+    for (const Json& part : read.at("parts")) {
+        if (part.at("kind") == "sentences") {
+            found.push_back(part.at("title").get<std::string>() + " - " + part.at("sentences")[0].get<std::string>());
+        }
+    }
+    EXPECT_EQ(found, (std::vector<std::string>{"In words: a - Of a.", "In words: b - Of b."}));
 }
 
 TEST(LimitsPage, HasItsFiguresInOrderAndAMapOfHeads) {
@@ -290,6 +329,16 @@ TEST(CheckPage, HasTheVerdictAndItsFindings) {
     EXPECT_EQ(series["x"], typed("[0.0, 1.0, 2.0]"));
     EXPECT_EQ(dump_json(series["y"]["gradient"]), "[3.0,2.0,null]");
     EXPECT_EQ(dump_json(part_of(read, "table")["rows"]), R"([["mine",4.0,"nan",3.0,5.0,null]])");
+}
+
+TEST(CheckPage, TellsTwoBlocksApartSentenceBySentence) {
+    const ResultFolder folder("check");
+    const std::string one = R"({"scheme": "a", "equation": "e", "verdict": "stable", "findings": []})";
+    folder.put("check.json", R"({"checks": [)" + one + "," + one +
+                                 R"(], "difference": "It is 2.5 times as fast. It grows. That is all."})");
+    const Json part = part_of(folder.read(), "sentences");
+    EXPECT_EQ(part["title"], "Which of the two");
+    EXPECT_EQ(part["sentences"], typed(R"(["It is 2.5 times as fast.", "It grows.", "That is all."])"));
 }
 
 TEST(ResultFolders, ThatAreDamagedSayWhichPartCannotBeRead) {

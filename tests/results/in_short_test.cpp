@@ -73,6 +73,10 @@ TEST(InShort, ClaimsAreCountedByVerdictAndPaper) {
                   "What fails: “S limits-of-a”"}));
     EXPECT_EQ(part_of(folder.read(), "claims")["papers"],
               (Json{{"limits", "Limitations of Normalization in Attention Mechanism"}}));
+    claims.push_back(claim("limits-e", "fails"));
+    folder.put("claims.json", dump_json({{"claims", claims}}));
+    EXPECT_EQ(said(folder).back(), "What fails: “S limits-of-a” and “S limits-e”");
+    claims.erase(claims.end() - 1);
     claims.push_back(claim("stability-x", "fails"));
     claims.push_back(claim("stability-y", "fails"));
     folder.put("config.toml", "[reproduce]\nquick = true\n");
@@ -101,6 +105,16 @@ TEST(InShort, TrainingNamesTheLowestAndTheHighestLoss) {
         read["short"][1],
         "On text that was kept aside, c ended with the lowest loss, 3 nats a token, and b with the highest, 3.5 (lower "
         "is better). c ended with: diverged.");
+}
+
+TEST(InShort, AnOnlyLossIsNotAlsoTheHighest) {
+    const ResultFolder folder("train");
+    folder.put("config.toml", "[train]\nsteps = 1\n");
+    folder.put("summary.json",
+               R"([{"name": "a", "scheme": "pre-ln", "equation": "e", "outcome": "done", "validation_loss": 3},
+                                  {"name": "b", "scheme": "pre-ln", "equation": "e", "outcome": "done", "validation_loss": null}])");
+    EXPECT_EQ(folder.read()["short"][1],
+              "On text that was kept aside, a ended with the lowest loss, 3 nats a token (lower is better).");
 }
 
 TEST(InShort, ModelsAreCalledByTheLastPartOfTheirPathUnlessTwoAreAlike) {

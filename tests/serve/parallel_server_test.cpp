@@ -151,6 +151,15 @@ TEST(Server, AnswersWithItsContentAndSaysWhatMayBeDoneWithIt) {
     EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 200 OK") << "a connection is used again";
 }
 
+// RFC 9110, 5.1: names of fields are the same in any case; some programs send small letters.
+TEST(Server, KnowsFieldsInSmallLetters) {
+    const Running server;
+    const Visitor visitor(server.port());
+    visitor.send("GET / HTTP/1.1\r\nhost: 127.0.0.1:" + std::to_string(server.port()) +
+                 "\r\nif-none-match: \"t1\"\r\n\r\n");
+    EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 304 Not Modified");
+}
+
 TEST(Server, SendsNothingTwice) {
     const Running server;
     const Visitor visitor(server.port());

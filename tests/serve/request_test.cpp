@@ -52,6 +52,15 @@ TEST(Requests, OfWhatIsNotThereFindNothing) {
     EXPECT_EQ(status_of(request, true, 1), 404);
 }
 
+// Whoever follows the sentence reaches this machine's page from another one.
+TEST(Requests, ThatAreRefusedLearnWhatToDo) {
+    EXPECT_EQ(sentence_of(421, 7071),
+              "This page answers to http://127.0.0.1:7071/ and http://localhost:7071/ alone. To see it from another "
+              "machine, forward the same port: ssh -L 7071:127.0.0.1:7071 HOST\n");
+    EXPECT_EQ(sentence_of(404, 7071), "There is nothing here; the page is http://127.0.0.1:7071/\n");
+    EXPECT_EQ(sentence_of(405, 7071), "This page can be read (GET, HEAD) and nothing else.\n");
+}
+
 // RFC 9110, 13.1.2: a list of tags, weak or not, or a star.
 TEST(Tags, AreFoundInTheListOfABrowser) {
     EXPECT_TRUE(names_tag("\"abc\"", "abc"));
