@@ -195,7 +195,7 @@ def try_two_folders(page):
     expect(states() == [False, False, False], f"at the start none has ended: {states()}")
     slider.send_keys(Keys.END)
     expect(states() == [False, True, False], f"at the end it says which did not come through: {states()}")
-    chart = next(c for c in page.all(".chart", folder) if page.all("figcaption", c)[0].text.startswith("speed"))
+    chart = next(c for c in page.all(".chart", folder) if page.all("figcaption", c)[0].text == "angular speed")
     log = page.all(".switches .tick input", chart)[1]
     if not log.is_selected():
         page.click(log)
