@@ -14,6 +14,7 @@
 #include "dynamics/run.hpp"
 #include "model/builtin.hpp"
 #include "model/convert.hpp"
+#include "model/initialise.hpp"
 #include "model/locate.hpp"
 #include "model/pass.hpp"
 #include "places.hpp"
@@ -325,6 +326,28 @@ Shared made(const std::function<void(Architecture&)>& change) {
     return std::make_shared<const Model<float>>(a, model::native_names());
 }
 
+// No published family norms its values: a model made for it, of RMSNorm, where a normed vector of 8 channels is sqrt 8 long.
+TEST(ModelWeights, OfNormedValuesAreAsStrongAsTheModels) {
+    Architecture a;
+    a.equation = "x + dt*f(norm(x)) | norm(x)";
+    a.norm = "rmsnorm";
+    a.layers = 2;
+    a.dim = a.ffn_dim = 8;
+    a.heads = a.kv_heads = 2;
+    a.head_dim = 4;
+    a.vocab = 5;
+    a.positions = 9;
+    a.attention_norm = {.norm = "rmsnorm", .query = true, .key = true, .value = true};
+    const auto model = std::make_shared<const Model<float>>(
+        model::initialised<float>(a, {.initialisation = {.draw = {.deviation = "0.5"}}}, 4));
+    const auto trained = weights_of(model);
+    const Seen seen = forward(model, 7, random_stream(a, 7, 1));
+    for (std::size_t l = 0; l < a.layers; ++l) {
+        const std::vector<double> got = attention_at(trained, 7, l, "x + dt*f(x)", seen_by_particles(a, seen.in[l]));
+        EXPECT_LT(distance_of(got, seen_by_particles(a, seen.out[l])), 1e-5) << "block " << l;
+    }
+}
+
 // beta = d/sqrt(d_head) for unit directions; where queries and keys are normed their own scale.
 TEST(ModelWeights, HaveTheTemperatureOfUnitDirections) {
     const auto pre = read_model_weights("builtin:pre-ln", false);
@@ -370,6 +393,9 @@ TEST(ModelWeights, SayWhatTheyLeaveOut) {
     EXPECT_NE(llama.find("in front of attention are taken"), std::string::npos) << llama;
     EXPECT_EQ(llama.find("Biases"), std::string::npos) << llama;
     EXPECT_EQ(llama.find("add up to 0"), std::string::npos) << llama;
+    // Biases of queries, keys and values alone.
+    const std::string qwen = notes_of(golden("qwen2").string(), false);
+    EXPECT_NE(qwen.find("Biases are dropped."), std::string::npos) << qwen;
 }
 
 std::string refusal_of(const std::function<void()>& act) {
@@ -401,6 +427,11 @@ TEST(ModelWeights, AreRefusedWhereAttentionIsNotThis) {
               std::string::npos);
     EXPECT_NE(refused([](Architecture& a) { a.equation = "norm(x + dt*f(x))"; }, true).find("block 0 does not have"),
               std::string::npos);
+    // A norm that has no gains.
+    EXPECT_EQ(refused([](Architecture& a) { a.equation = "x + dt*unit(f(unit(x)))"; }), "");
+    EXPECT_NE(
+        refused([](Architecture& a) { a.equation = "x + dt*unit(f(unit(x)))"; }, true).find("block 0 does not have"),
+        std::string::npos);
     EXPECT_NE(refusal_of([] { read_model_weights(golden("gemma2").string(), false); }).find("capped"),
               std::string::npos);
 }
