@@ -21,5 +21,13 @@ TEST(Motion, OfPeriLnGrowsWithTheNumberOfTokens) {
     }
 }
 
+// s = sqrt t: log(1 - cosine) falls like 2 times the integral of 1/sqrt t, which is 4 sqrt t.
+TEST(Motion, EndsWithTheLawOfItsScheme) {
+    const std::string said = motion_of(scheme::find_scheme("sqrt-scaling"), 64).sentence();
+    EXPECT_NE(said.find("as a stretched exponential, exp(-4 t^0.5)"), std::string::npos) << said;
+    const std::string post = motion_of(scheme::find_scheme("post-ln"), 64).sentence();
+    EXPECT_NE(post.find("exponentially, as exp(-2 t)"), std::string::npos) << post;
+}
+
 }  // namespace
 }  // namespace flyball::check::motion_test

@@ -183,6 +183,31 @@ TEST(Preflight, AWeakBlockIsCautioned) {
     EXPECT_EQ(find(gated, "weak-early-movement")->severity, Severity::note);
 }
 
+// Logits a tenth as large learn slowly. Each depth is judged by the slower yardstick of the same depth: below 0.8 of what it gains.
+TEST(Preflight, ASlowStartIsMeasuredAgainstTheYardsticksOfItsDepth) {
+    const PreflightReport report = quick_preflight({"x + dt*f(norm(x)) | norm(x)/10"});
+    const BlockReport& block = report.blocks.front();
+    ASSERT_EQ(block.runs.size(), 2U);
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto gain = [&](const BlockReport& of) { return of.runs[i].losses.front() - of.runs[i].losses.back(); };
+        const double share = gain(block) / std::min(gain(report.yardsticks[0]), gain(report.yardsticks[1]));
+        for (const Finding& finding : block.findings) {
+            const std::string at = "at " + std::to_string(block.runs[i].depth) + " blocks a short training run";
+            if (finding.id == "slow-start" && finding.message.find(at) != std::string::npos) {
+                ++told;
+                EXPECT_EQ(finding.severity, Severity::caution);
+                EXPECT_LT(share, 0.8);
+                EXPECT_NEAR(finding.value, share, 1e-12) << at;
+            }
+        }
+        EXPECT_LT(share, 0.8) << "otherwise this test shows nothing";
+    }
+    EXPECT_EQ(told, 2U);
+    const double shallow = report.yardsticks[0].runs[0].losses.back();
+    EXPECT_GT(std::fabs(shallow - report.yardsticks[0].runs[1].losses.back()), 1e-3) << "depths differ";
+}
+
 TEST(Preflight, MotionIsThatOfTheory) {
     // Pre-LN and Post-LN begin alike; Pre-LN ends as t^-3, Post-LN exponentially (Theorem 4.1 of the dynamics paper).
     const PreflightReport report = quick_preflight({"pre-ln", "post-ln"});
