@@ -128,6 +128,12 @@ TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
     EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), std::sqrt(1.0 / 32), 0.01);
     settings.init = "gains=0.5";
     EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.08, 0.004);
+    // What reads from and writes to the vocabulary is as it was typed.
+    for (const char* typed : {"head=0.1", "embedding=0.1"}) {
+        settings.init = typed;
+        EXPECT_NE((init_for_width(scheme, settings) + ",").find(std::string(typed) + ","), std::string::npos)
+            << init_for_width(scheme, settings);
+    }
 }
 
 TEST(Beginning, AStartThatCannotBeMadeIsRefused) {

@@ -183,6 +183,22 @@ TEST(Preflight, AWeakBlockIsCautioned) {
     EXPECT_EQ(find(gated, "weak-early-movement")->severity, Severity::note);
 }
 
+// A step of a quarter is a factor of a quarter on every branch.
+TEST(Preflight, ShortRunsHaveTheStepThatWasAskedFor) {
+    Settings settings;
+    settings.depth = 8;
+    settings.steps = 12;
+    settings.dt = 0.25;
+    const auto stepped = preflight({block_of("x + dt*f(norm(x)) | norm(x)")}, settings, {}).blocks.front();
+    settings.dt = 1;
+    const auto typed = preflight({block_of("x + dt*0.25*f(norm(x)) | norm(x)")}, settings, {}).blocks.front();
+    const auto whole = preflight({block_of("x + dt*f(norm(x)) | norm(x)")}, settings, {}).blocks.front();
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_NEAR(stepped.runs[i].last, typed.runs[i].last, 1e-4) << i;
+        EXPECT_GT(std::fabs(stepped.runs[i].last - whole.runs[i].last), 1e-3) << "otherwise this test shows nothing";
+    }
+}
+
 // Logits a tenth as large learn slowly. Each depth is judged by the slower yardstick of the same depth: below 0.8 of what it gains.
 TEST(Preflight, ASlowStartIsMeasuredAgainstTheYardsticksOfItsDepth) {
     const PreflightReport report = quick_preflight({"x + dt*f(norm(x)) | norm(x)/10"});

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <set>
 
 #include "check/beginning.hpp"
@@ -77,11 +79,13 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         {"x + dt*detach(f(norm(x))) | norm(x)", {"sub-layer-learns-nothing"}},
         {"attn: o = f(norm(x)); x = x + dt*detach(o); ffn: x + dt*f(norm(x)) | norm(x)", {"sub-layer-learns-nothing"}},
         {"o = f(norm(x)); x = x + dt*o - dt*detach(o)/2 | norm(x)", {}},
+        {"depth <= 0.5 ? x + dt*detach(f(norm(x))) : x + dt*f(norm(x)) | norm(x)", {}},  // half of the blocks learn
         {"x + dt*f(norm(x0)) | norm(x)", {"branch-ignores-stream"}},
         {"x + dt*attn(norm(x)) | norm(x)", {"sub-layer-not-called"}},
         // A norm in the stream.
         {"norm(x) + dt*f(norm(x))", {"norm-in-stream"}},
         {"attn: x + dt*f(norm(x)); ffn: norm(x) + dt*f(norm(x)) | norm(x)", {"norm-in-stream"}},
+        {"attn: norm(x) + dt*f(norm(x)); ffn: x + dt*f(norm(x)) | norm(x)", {"norm-in-stream"}},
         {"w = norm(x); x = w + dt*f(w) | norm(x)", {"norm-in-stream"}},
         {"tanh(x) + dt*f(norm(x)) | norm(x)", {"norm-in-stream"}},
         {"x/2 + norm(x)/2 + dt*f(norm(x)) | norm(x)", {}},
@@ -117,6 +121,19 @@ TEST(Structure, AConditionOnTheModelsSizeIsForTheUserToKnow) {
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_EQ(findings[0].id, "branch-never-taken");
     EXPECT_EQ(findings[0].severity, Severity::caution);
+}
+
+TEST(Structure, ConditionsKnowTokensFromChannels) {
+    Settings settings;
+    settings.width = 512;
+    settings.tokens = 8;
+    const auto has_no_way_through = [&](const std::string& equation) {
+        const auto findings = structure(scheme::Program::parse(equation), settings);
+        return std::any_of(findings.begin(), findings.end(),
+                           [](const Finding& f) { return f.id == "no-residual-path"; });
+    };
+    EXPECT_FALSE(has_no_way_through("d > 100 ? x + dt*f(norm(x)) : dt*f(norm(x)) | norm(x)"));
+    EXPECT_TRUE(has_no_way_through("n > 100 ? x + dt*f(norm(x)) : dt*f(norm(x)) | norm(x)"));
 }
 
 TEST(Structure, SentencesNameThePartAndItsNumber) {
