@@ -237,6 +237,17 @@ TEST(Preflight, MotionIsThatOfTheory) {
     EXPECT_NE(json["difference"].get<std::string>().find("pre-ln is"), std::string::npos);
 }
 
+// 1/|A| of orthonormal tokens, as in motion_test: with 1024 tokens (e + 1023)/sqrt(e^2 + 1023) = 31.95.
+TEST(Preflight, OfTwoBlocksTheSecondIsComparedWithTheFirst) {
+    Settings settings;
+    settings.depth = 8;
+    settings.steps = 12;
+    settings.tokens = 1024;
+    const std::string said =
+        document(preflight({block_of("post-ln"), block_of("peri-ln")}, settings, {}))["difference"].get<std::string>();
+    EXPECT_NE(said.find("peri-ln turns tokens 32 times as fast as post-ln at the start"), std::string::npos) << said;
+}
+
 TEST(Preflight, TheDocumentHasEveryFieldOfTheContract) {
     const PreflightReport report = quick_preflight({"norm(x) + dt*f(norm(x))"});
     const Json json = document(report);

@@ -120,6 +120,14 @@ TEST(RunFile, OfALargeFileSomeRowsAreRead) {
     EXPECT_NE(finding(result, "some-rows"), nullptr);
     EXPECT_EQ(fewer_rows(all, 3).rows, 3U);
     EXPECT_EQ(fewer_rows(all, 3).blocks[1].resid.values.size(), 36U);
+    // Evenly over the whole file: of 8 rows 0, 8/3 and 16/3.
+    const std::vector<double> three = fewer_rows(all, 3).blocks[1].resid.values;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t row = std::vector<std::size_t>{0, 2, 5}[i];
+        for (std::size_t c = 0; c < 12; ++c) {
+            EXPECT_EQ(three[i * 12 + c], all.blocks[1].resid.values[row * 12 + c]) << row;
+        }
+    }
 }
 
 // What is said of a run is said of some of its rows too.
