@@ -93,6 +93,7 @@ TEST(PageOfALargeRun, StaysBelowThreeMegabytesAndSaysSoWhereItIsThinnedFurther) 
     EXPECT_NE(page.html.find("\"tokens\":4096"), std::string::npos);
     const Page several = page_of({folder.path(), folder.path(), folder.path(), folder.path()});
     EXPECT_LT(several.html.size(), largest_page);
+    EXPECT_GT(several.html.size(), largest_page / 4) << "no more is left out than must be";
     EXPECT_NE(several.html.find("These results are large"), std::string::npos);
 }
 

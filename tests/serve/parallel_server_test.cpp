@@ -270,6 +270,15 @@ TEST(Server, SlowReadersAreEnded) {
     EXPECT_LT(one.rest().size(), std::size_t{30} << 20U);
 }
 
+// Who has asked in time may take the answer slowly.
+TEST(Server, AnAnswerHasMoreTimeThanARequest) {
+    const Running server({.most_connections = 4, .request_seconds = 0.3, .answer_seconds = 60}, std::size_t{30} << 20U);
+    const Visitor visitor(server.port());
+    visitor.send(get(server.port(), "/", "Connection: close\r\n"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    EXPECT_GT(visitor.rest().size(), std::size_t{30} << 20U);
+}
+
 // An answer may take a minute, but not while others wait for a place: five times what a request has then.
 TEST(Server, SlowReadersGiveWayToACrowd) {
     const Running server({.most_connections = 2, .request_seconds = 5, .crowded_seconds = 0.2, .answer_seconds = 60},
