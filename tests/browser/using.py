@@ -13,6 +13,18 @@ const number = text => { const plain = text.replace(/,/g, '').replace('−', '-'
 return [...arguments[0].querySelectorAll('text.axis[text-anchor=end]')].map(t => [number(t.textContent), Number(t.getAttribute('y'))]);
 """
 
+# Of the pixels that belong to dots of the first or the second sphere, how many belong to one of them alone.
+COLOURED = """
+const [a, b] = [...document.querySelectorAll('canvas.sphere')].slice(0, 2).map(c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data);
+let one = 0, any = 0;
+for (let i = 0; i < a.length; i += 4) {
+    const [p, q] = [a, b].map(d => d[i + 3] > 128 && Math.max(d[i], d[i + 1], d[i + 2]) - Math.min(d[i], d[i + 1], d[i + 2]) > 60);
+    any += p || q ? 1 : 0;
+    one += p !== q ? 1 : 0;
+}
+return one / any;
+"""
+
 
 def is_straight(ticks, of):
     """Places of ticks go in proportion to of(value), larger values higher."""
@@ -193,6 +205,11 @@ def try_two_folders(page):
     states = lambda: ["ended: diverged" in cell.text for cell in page.all(".cell", folder)]
     slider.send_keys(Keys.HOME)
     expect(states() == [False, False, False], f"at the start none has ended: {states()}")
+    # All schemes begin at the same points, and have gone different ways at the next moment.
+    at_start = page.run(COLOURED)
+    slider.send_keys(Keys.ARROW_RIGHT)
+    at_next = page.run(COLOURED)
+    expect(at_start < 0.1 < 0.3 < at_next, f"the first moment is the start: {at_start} of the dots differ there, {at_next} at the next")
     slider.send_keys(Keys.END)
     expect(states() == [False, True, False], f"at the end it says which did not come through: {states()}")
     chart = next(c for c in page.all(".chart", folder) if page.all("figcaption", c)[0].text == "angular speed")
