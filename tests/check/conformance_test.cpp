@@ -342,6 +342,11 @@ TEST(ConformanceOfRounding, OneWrongRowIsEnough) {
     EXPECT_EQ(finding(result, "ffn.in")->evidence.at("blocks"), Json({1}));
     EXPECT_EQ(result.reading.blocks[1].at(Place::ffn_in).wrong_rows, 1U);
     EXPECT_NE(finding(result, "ffn.in")->message.find("Only 1 of 8 rows differ"), std::string::npos);
+    // The same row in two blocks is one row.
+    run.at("blocks.2.ffn.in")[5 * 12 + 3] += 1e-4F;
+    const Conformance twice = run.judged("pre-ln");
+    EXPECT_EQ(finding(twice, "ffn.in")->evidence.at("blocks"), Json({1, 2}));
+    EXPECT_NE(finding(twice, "ffn.in")->message.find("Only 1 of 8 rows differ"), std::string::npos);
 }
 
 TEST(ConformanceOfRounding, SaysWhenTheFileCannotShowAMistake) {
