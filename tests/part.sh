@@ -1,19 +1,15 @@
 #!/bin/sh
-# part.sh PARTS WANTED NEVER LONG PROGRAM [MODULE]: runs one of PARTS equal parts of the tests WANTED of a program, in one process. NEVER
-# and LONG are names of tests that are left out, as GoogleTest's filters have them.
+# part.sh PARTS WANTED NEVER LONG PROGRAM: runs one of PARTS equal parts of the tests WANTED of a program, in one process. NEVER and LONG
+# are names of tests that are left out, as GoogleTest's filters have them. That no test has such a name is a failure.
 #
 # Which part it is the commit's hash tells, as with planted mistakes and clang-tidy's files: over some commits it comes to all of
-# them. All parts are run when one of the last commits changed MODULE (tools/due.py), and in a folder that is no git checkout;
-# with FLYBALL_WHOLE=1 (./test --whole) all parts and the long tests.
+# them. FLYBALL_WHOLE=1 (./test --whole) runs all parts, with the long tests; a folder that is no git checkout all parts.
 set -eu
 parts=$1
-wanted=$2
 left_out=$3
-here=$(dirname -- "$0")
 if [ "${FLYBALL_WHOLE:-}" != 1 ]; then
     left_out=$left_out:$4
-    if [ "$parts" -gt 1 ] && ! { [ -n "${6:-}" ] && python3 "$here/../tools/due.py" --changed "$6"; } &&
-        commit=$(git -C "$here" rev-parse HEAD 2>/dev/null); then
+    if [ "$parts" -gt 1 ] && commit=$(git -C "$(dirname -- "$0")" rev-parse HEAD 2>/dev/null); then
         GTEST_TOTAL_SHARDS=$parts
         # Seven hexadecimal digits are below 2^31, which every shell can count.
         GTEST_SHARD_INDEX=$((0x$(printf %.7s "$commit") % parts))
@@ -21,4 +17,9 @@ if [ "${FLYBALL_WHOLE:-}" != 1 ]; then
         echo "part $((GTEST_SHARD_INDEX + 1)) of $parts"
     fi
 fi
-exec "$5" --gtest_brief=1 "--gtest_filter=$wanted-$left_out"
+filter=--gtest_filter=$2-$left_out
+if ! "$5" --gtest_list_tests "$filter" | grep -q '^  '; then
+    echo "no test is called $2"
+    exit 1
+fi
+exec "$5" --gtest_brief=1 "$filter"

@@ -4,7 +4,6 @@
 usage: due.py "MODULE MODULE..." "MODULE..."...   prints the modules of one of the turns, which the commit's hash chooses, and those of all
                                             that one of the last three commits changed, or that are not committed; all of them outside
                                             of a git checkout and with FLYBALL_WHOLE=1
-       due.py --changed MODULE                    exit code 0 when one of the last three commits changed it, or nobody can tell; 1 otherwise
 """
 import os
 import subprocess
@@ -30,24 +29,17 @@ def changed_lately():
     return None if changed is None or untracked is None else set((changed + untracked).split("\n"))
 
 
-def touched_modules(changed):
-    parts = [Path(name).parts for name in changed]
-    return {part[1] for part in parts if len(part) > 2 and part[0] in ("src", "tests")}
-
-
 def due_modules(turns, changed, commit):
     """`turns`: lists of modules; `changed`: paths, or None for all."""
     if changed is None:
         return [module for turn in turns for module in turn]
     chosen = int(commit[:7], 16) % len(turns)
-    touched = touched_modules(changed)
+    parts = [Path(name).parts for name in changed]
+    touched = {part[1] for part in parts if len(part) > 2 and part[0] in ("src", "tests")}
     return [module for i, turn in enumerate(turns) for module in turn if i == chosen or module in touched]
 
 
 def main():
-    if sys.argv[1:2] == ["--changed"]:
-        changed = changed_lately()
-        sys.exit(0 if changed is None or sys.argv[2] in touched_modules(changed) else 1)
     whole = os.environ.get("FLYBALL_WHOLE") == "1"
     print(" ".join(due_modules([turn.split() for turn in sys.argv[1:]], None if whole else changed_lately(), git("rev-parse", "HEAD"))), end="")
 
