@@ -6,52 +6,38 @@ someone who had not seen them. An entry is (name, file, text that occurs exactly
 where other tests than those of its module are the ones to notice, who: a module, or "faults" for the walk of tests/faults.
 Mistakes in web/src are those of the module "web", whose tests are tests/browser; they need a browser.
 
-usage: mutations.py [--own] [NAME|MODULE|FILE...]   all of them, or those named; prints survivors, exit 1 if any;
+usage: mutations.py [--own] [--record] [NAME|MODULE|FILE...]   all of them, or those named; prints survivors, exit 1 if any
                                          --own: asks only the tests of the mistake's own module, or those it names,
                                          which is quick
-       mutations.py --check              the lists alone: every text occurs once, and each module has enough; takes a moment
+                                         --record: writes down which test noticed each (tools/mutations/noticed.txt), and
+                                         takes those noticed out of untried.txt
+       mutations.py --check              the lists alone: every text occurs once, each module has enough, half are blind; takes a moment
        mutations.py --pick COUNT [SEED]  COUNT of them, chosen by SEED (the commit's hash unless given), leaving out those
                                          that nobody has seen turn red yet: tools/mutations/untried.txt
 
-The copy is build/mutations and is built there with the flags of the release build, so that a compiler cache which has seen
-the release build compiles the mistaken files alone. docs/decisions/0003 has the last result.
+The test that noticed a mistake before is run first, alone: then a mistake takes as long as one file to compile, one program to
+link and one test. The copies are in build/mutations, one for each processor; docs/decisions/0003 has the last result.
 """
 import fcntl
-import filecmp
 import hashlib
 import os
 import pathlib
-import re
-import resource
-import signal
+import queue
 import runpy
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
-from check_layering import MAY_INCLUDE, closure
+from planting import ROOT, WEB, NoAnswer, Run, Tree, runs_for, tests_of_the_same_name
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 LISTS = ROOT / "tools/mutations"
-UNTRIED = LISTS / "untried.txt"  # one name a line; take a name out once its mistake was seen red
-TREE = ROOT / "build/mutations"
-BUILD = TREE / "build/release"
+UNTRIED = LISTS / "untried.txt"  # one name a line; --record takes a name out once its mistake was seen red
+NOTICED = LISTS / "noticed.txt"  # name, program ("+plain": without AVX2), test; sorted by name
+TREES = ROOT / "build/mutations"
 FEWEST = 10  # of a module
 FEW = 10  # mistakes that are not worth a build of their own
-# Test programs from cheap to dear, so that a mistake is found as early as can be; others come after these.
-ORDER = ["core", "report", "record", "serve", "tokenizer", "claims", "measure", "scheme", "theory", "attention", "limits", "train", "model", "dynamics",
-         "bridge", "cli"]
-WITHOUT_AVX2 = ["scheme", "attention", "model", "limits"]  # their tests run again with FLYBALL_ISA=plain
-TIMEOUT = 600
-FAULT_WALK = "flyball_faults"
-WEB = "web"
-BROWSER = "flyball_browser"
-SERVED = "flyball_browser_serve"  # the page beside a run that goes on
-# Modules whose failures to write, rename or allocate tests/faults provokes.
-FAULTS = ["core", "record", "dynamics", "train", "cli"]
-# Tests that go by the clock: on a busy machine they may fail without any mistake.
-CLOCKED = "-*Killed*:*Interrupt*:*SaysHowLong*"
 
 
 class Mutation:
@@ -61,6 +47,7 @@ class Mutation:
         self.blind = blind
         first, second = pathlib.PurePath(self.file).parts[:2]
         self.module = WEB if first == WEB else second
+        self.neighbours = set()  # the names of the mistakes of the same file
 
 
 def load():
@@ -69,11 +56,43 @@ def load():
         lists = runpy.run_path(path)
         for key in ("KNOWN", "BLIND"):
             mutations += [Mutation(entry, key == "BLIND") for entry in lists.get(key, [])]
+    by_file = {}
+    for m in mutations:
+        m.neighbours = by_file.setdefault(m.file, set())
+        m.neighbours.add(m.name)
     return mutations
 
 
 def untried():
     return UNTRIED.read_text().split() if UNTRIED.is_file() else []
+
+
+def run_of_line(line):
+    """("name", Run) of a line of noticed.txt."""
+    name, program, *test = line.split(" ")
+    plain = program.endswith("+plain")
+    return name, Run(program.removesuffix("+plain"), plain, test[0] if test else "")
+
+
+def line_of_run(name, run):
+    return f"{name} {run.program}{'+plain' if run.plain else ''} {run.test}".rstrip()
+
+
+def noticed():
+    """By which run each mistake was noticed when that was written down last."""
+    return dict(map(run_of_line, NOTICED.read_text().splitlines())) if NOTICED.is_file() else {}
+
+
+def write_down(found):
+    """`found`: runs by name. Names that are no longer in the lists go."""
+    names = {m.name for m in load()}
+    known = {name: run for name, run in {**noticed(), **found}.items() if name in names}
+    NOTICED.write_text("".join(f"{line_of_run(name, known[name])}\n" for name in sorted(known)))
+    left = [name for name in untried() if name not in found]
+    if left:
+        UNTRIED.write_text("".join(f"{name}\n" for name in left))
+    else:
+        UNTRIED.unlink(missing_ok=True)
 
 
 def modules():
@@ -96,147 +115,16 @@ def breaches(mutations):
             found.append(f"{m.name}: it changes nothing")
         if m.asks is not None and m.asks not in [*modules(), "faults"]:
             found.append(f"{m.name}: it asks {m.asks!r}, expected a module or 'faults'")
-    found += [f"{name}: listed in {UNTRIED.name}, and no mistake has this name" for name in untried() if name not in seen]
+    for listed, names in ((UNTRIED, untried()), (NOTICED, noticed())):
+        found += [f"{name}: listed in {listed.name}, and no mistake has this name" for name in names if name not in seen]
     for module in [*modules(), *([WEB] if (ROOT / WEB).is_dir() else [])]:
         of_module = [m for m in mutations if m.module == module]
         if len(of_module) < FEWEST:
             found.append(f"{module}: {len(of_module)} mistakes, expected at least {FEWEST}")
+    blind = sum(m.blind for m in mutations)
+    if 2 * blind < len(mutations):
+        found.append(f"{blind} of {len(mutations)} mistakes are of someone who has not seen the tests, expected half of them")
     return found
-
-
-def synchronise():
-    """Makes TREE a copy of ROOT, touching only files that differ: what is built there stays built."""
-    wanted = set()
-    for folder, folders, files in os.walk(ROOT):
-        here = pathlib.Path(folder)
-        folders[:] = [f for f in folders if f not in ("build", ".git", "__pycache__")]
-        for name in files:
-            relative = (here / name).relative_to(ROOT)
-            if name == ".git":
-                continue
-            wanted.add(relative)
-            copy = TREE / relative
-            if not copy.is_file() or not filecmp.cmp(here / name, copy, shallow=False):
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(here / name, copy)
-    for folder, folders, files in os.walk(TREE):
-        if pathlib.Path(folder) == TREE:
-            folders[:] = [f for f in folders if f != "build"]
-        for name in files:
-            path = pathlib.Path(folder) / name
-            if path.relative_to(TREE) not in wanted and path != TREE / ".lock":
-                path.unlink()
-
-
-def configure(united):
-    # Compiled together the copy is what the release build is, which the compiler cache has seen; file by file it takes a
-    # whole build at first, and then a mistake is one file to compile instead of a dozen.
-    # Tests are run by program, so there is no need to list them after each link.
-    command = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DFLYBALL_TESTS=ON",
-               f"-DFLYBALL_UNITED={'ON' if united else 'OFF'}", "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"could not configure {BUILD}\n{done.stdout}{done.stderr}")
-
-
-def programs():
-    """The test programs there are, by module."""
-    listed = subprocess.run(["ninja", "-C", BUILD, "-t", "targets", "all"], capture_output=True, text=True, check=True)
-    names = sorted(set(re.findall(r"^tests/(flyball_test_\w+): ", listed.stdout, re.M)) - {"flyball_test_places"})
-    by_module = {}
-    for name in names:
-        by_module.setdefault(name.split("_")[2], []).append(name)
-    return by_module
-
-
-def runs_for(module, by_module, own, asks=None):
-    """What can notice a mistake in a module, as (program, environment): whom it names, its own tests, those of its users."""
-    if module == WEB:
-        return [(BROWSER, {"FLYBALL_FAIL_FAST": "1"}), (SERVED, {})]
-    users = [m for m in MAY_INCLUDE if module in closure(m) and m != module]
-    users.sort(key=lambda m: ORDER.index(m) if m in ORDER else len(ORDER))
-    asked = [module] if asks is None else [asks]
-    if not own:
-        asked += [module, *users] + (["faults"] if module in FAULTS else [])
-    runs = []
-    for one in dict.fromkeys(asked):
-        if one == "faults":
-            runs.append((FAULT_WALK, {}))
-            continue
-        runs += [(program, {}) for program in by_module.get(one, [])]
-        if one == module and one in WITHOUT_AVX2:
-            runs.append((f"flyball_test_{one}", {"FLYBALL_ISA": "plain"}))
-    return runs
-
-
-def command_of(program):
-    if program in (BROWSER, SERVED):
-        return ["python3", TREE / "tests/browser" / ("browser_test.py" if program == BROWSER else "serve_test.py"), BUILD / "src/flyball"]
-    if program == FAULT_WALK:
-        return ["python3", TREE / "tests/faults/faults_test.py", BUILD / "src/flyball",
-                next((BUILD / "tests").glob("*flyball_faults.so")), BUILD / "tests/flyball_faults_lines"]
-    return [BUILD / "tests" / program, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={CLOCKED}"]
-
-
-def what_is_red(program, done):
-    """The first thing that a program which failed found, in words."""
-    if program in (BROWSER, SERVED):
-        found = re.search(r"^FAILS: .*$", done.stdout, re.M)
-        if found is None:  # no browser, or it did not start: no answer
-            sys.exit(f"the tests of the page do not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        return f"browser: {found[0][7:150]}"
-    if program == FAULT_WALK:
-        found = re.search(r"^\w+ \w+:\d+: .*$|^AssertionError: .*$", done.stdout + done.stderr, re.M)
-        if found is None:  # it did not get so far as to find anything: that is no answer
-            sys.exit(f"the walk of faults does not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        return f"faults: {found[0][:150]}"
-    red = re.search(r"^\[  FAILED  \] ([\w./]+)", done.stdout, re.M)
-    return f"{program}: {red[1] if red else f'exit {done.returncode}'}"
-
-
-def build(program):
-    jobs = os.environ.get("FLYBALL_MUTATION_JOBS", "2")
-    targets = ["flyball", "flyball_faults", "flyball_faults_lines"] if program == FAULT_WALK else ["flyball"] if program in (BROWSER, SERVED) else [program]
-    return subprocess.run(["ninja", "-C", BUILD, "-j", jobs, *targets], capture_output=True, text=True)
-
-
-def limit_processor_time():
-    """A mistake that never ends is noticed; a machine that others use is not mistaken for one."""
-    resource.setrlimit(resource.RLIMIT_CPU, (TIMEOUT, TIMEOUT + 10))
-
-
-def first_red(module, by_module, own=False, asks=None):
-    """The first test that fails, or None when all pass."""
-    for program, environment in runs_for(module, by_module, own, asks):
-        built = build(program)
-        if built.returncode != 0:
-            error = re.search(r"^.*error: .*$", built.stdout, re.M)
-            return f"does not compile: {error[0] if error else built.stdout[-300:]}"
-        try:
-            done = subprocess.run(command_of(program), capture_output=True, text=True, errors="replace",
-                                  timeout=10 * TIMEOUT, preexec_fn=limit_processor_time,
-                                  env={**os.environ, **environment}, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:  # a machine that is busy elsewhere, or a test that sleeps: no answer
-            sys.exit(f"{program} did not end within {10 * TIMEOUT} s of the clock; try again on a quiet machine")
-        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-            return f"{program} took more than {TIMEOUT} s of processor time"
-        if done.returncode != 0:
-            return what_is_red(program, done)
-    return None
-
-
-def try_one(m, by_module, own):
-    """Plants a mistake; returns (whether it was noticed, by what)."""
-    source = TREE / m.file
-    text = source.read_text()
-    source.write_text(text.replace(m.old, m.new))
-    try:
-        red = first_red(m.module, by_module, own, m.asks)
-    finally:
-        source.write_text(text)
-    if red is not None and red.startswith("does not compile"):
-        return False, red
-    return red is not None, red
 
 
 def commit():
@@ -249,27 +137,91 @@ def pick(mutations, count, seed):
     return sorted(mutations, key=lambda m: hashlib.sha256(f"{seed} {m.name}".encode()).digest())[:count]
 
 
-def run(chosen, whole, own=False):
-    TREE.mkdir(parents=True, exist_ok=True)
-    with open(TREE / ".lock", "w") as lock:
+def runs_of(m, by_module, own, before):
+    """What is asked about a mistake, in order. `before`: by which run each mistake was noticed, by name.
+
+    First the test that noticed it before; where none has, those that noticed others in its file or have the file's name. Then all.
+    """
+    runs = runs_for(m.module, by_module, own, m.asks)
+    if m.name in before:
+        return [before[m.name], *runs]
+    if m.module == WEB or m.asks == "faults":
+        return runs
+    program = f"flyball_test_{m.asks or m.module}"
+    likely = [run.test for name, run in before.items() if name in m.neighbours and run.program == program and not run.plain and run.test]
+    likely.append(tests_of_the_same_name(m.asks or m.module, m.file))
+    likely = ":".join(dict.fromkeys(test for test in likely if test))
+    return [*([Run(program, test=likely)] if likely else []), *runs]
+
+
+class Planting:
+    """A number of mistakes, planted in as many trees at once as there are workers."""
+
+    def __init__(self, chosen, own, record):
+        self.chosen, self.own, self.record = chosen, own, record
+        self.before = noticed()
+        self.waiting = queue.SimpleQueue()
+        # Mistakes of one file follow each other: what the compiler made of the others stays.
+        for m in sorted(chosen, key=lambda m: (m.module == WEB, m.file)):
+            self.waiting.put(m)
+        self.survivors = []
+        self.lost = None  # why there is no answer
+        self.lock = threading.Lock()
+
+    def tell(self, m, red, seconds):
+        is_noticed = red is not None and red.compiles
+        with self.lock:
+            print(f"{'red' if is_noticed else 'GREEN':6} {seconds:4.0f} s  {m.module:9} {m.name}: {red.words if red else 'every test passes'}",
+                  flush=True)
+            if not is_noticed:
+                self.survivors.append(m.name)
+            else:
+                self.before[m.name] = red.run
+                if self.record:
+                    write_down({m.name: red.run})
+
+    def work(self, tree):
+        try:
+            while self.lost is None:
+                m = self.waiting.get_nowait()
+                start = time.monotonic()
+                with self.lock:
+                    runs = runs_of(m, tree.by_module, self.own, self.before)
+                red = tree.plant(m.file, m.old, m.new, runs)
+                self.tell(m, red, time.monotonic() - start)
+        except queue.Empty:
+            pass
+        except BaseException as error:  # the other workers stop too
+            self.lost = error
+
+
+def run(chosen, whole, own=False, record=False):
+    TREES.mkdir(parents=True, exist_ok=True)
+    # Mistakes of the page are in no file that a compiler sees.
+    many = len([m for m in chosen if m.module != WEB]) > FEW
+    workers = len(os.sched_getaffinity(0)) if many else 1
+    jobs = 1 if many else 2
+    with open(TREES / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        synchronise()
-        # Mistakes of the page are in no file that a compiler sees.
-        configure(united=len([m for m in chosen if m.module != WEB]) <= FEW)
-        by_module = programs()
+        trees = [Tree(TREES / str(i), jobs) for i in range(workers)]
+        for tree in trees:  # the second one finds in the compiler cache what the first one has compiled
+            tree.prepare(united=not many)
+            if many:
+                tree.build_beforehand({m.asks or m.module for m in chosen}, workers)
         if whole:
             # A suite that is red to begin with would notice everything.
-            red = first_red("core", by_module)
+            red = trees[0].first_red(runs_for("core", trees[0].by_module, own=False))
             if red is not None:
-                sys.exit(f"without any mistake: {red}")
-        survivors = []
-        for m in chosen:
-            start = time.monotonic()
-            noticed, red = try_one(m, by_module, own)
-            word = "red" if noticed else "GREEN"
-            print(f"{word:6} {time.monotonic() - start:4.0f} s  {m.module:9} {m.name}: {red or 'every test passes'}", flush=True)
-            if not noticed:
-                survivors.append(m.name)
+                sys.exit(f"without any mistake: {red.words}")
+        planting = Planting(chosen, own, record)
+        threads = [threading.Thread(target=planting.work, args=(tree,)) for tree in trees]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if planting.lost is not None:
+            sys.exit(str(planting.lost)) if isinstance(planting.lost, NoAnswer) else sys.exit(repr(planting.lost))
+    survivors = planting.survivors
     print(f"{len(chosen)} planted, {len(survivors)} survived: {' '.join(survivors) or 'none'}")
     return 1 if survivors else 0
 
@@ -285,12 +237,12 @@ def main(arguments):
         seed = arguments[2] if len(arguments) > 2 else commit()
         tried = [m for m in mutations if m.name not in untried() and (m.module != WEB or shutil.which("chromedriver"))]
         return run(pick(tried, int(arguments[1]), seed), whole=False)
-    own = arguments[:1] == ["--own"]
-    arguments = arguments[1:] if own else arguments
-    chosen = [m for m in mutations if not arguments or m.name in arguments or m.module in arguments or m.file in arguments]
+    options = {"--own", "--record"}.intersection(arguments)
+    names = [argument for argument in arguments if argument not in options]
+    chosen = [m for m in mutations if not names or m.name in names or m.module in names or m.file in names]
     if not chosen:
         sys.exit(f"nothing of this name, expected a mistake or one of {', '.join(modules())}")
-    return run(chosen, whole=not arguments, own=own)
+    return run(chosen, whole=not names, own="--own" in options, record="--record" in options)
 
 
 if __name__ == "__main__":

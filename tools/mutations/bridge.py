@@ -59,4 +59,12 @@ BLIND = [
     ("normed-keys-counted-without-their-copies", "src/bridge/model_weights.cpp", "all_heads ? a_.query_width() : a_.head_dim;", "all_heads ? (part > 0 ? a_.key_width() : a_.query_width()) : a_.head_dim;"),
     ("biases-of-queries-dropped-without-a-word", "src/bridge/model_weights.cpp", "if (a.qkv_bias || a.output_bias || a.norm_bias) {", "if (a.output_bias || a.norm_bias) {"),
     ("window-of-the-first-block-taken-for-all", "src/bridge/model_weights.cpp", "const std::size_t window = a.window(l);", "const std::size_t window = a.window(0);"),
+    ("biases-of-norms-dropped-without-a-note", "src/bridge/model_weights.cpp", "a.qkv_bias || a.output_bias || a.norm_bias",
+     "a.qkv_bias || a.output_bias"),
+    ("gains-asked-of-norms-without-any-goes-on", "src/bridge/model_weights.cpp", "norm == nullptr || norm->gain == model::absent",
+     "norm == nullptr"),
+    ("scale-of-later-blocks-as-of-the-first", "src/bridge/model_weights.cpp", "a_.score_scale(l) / a_.score_scale(0) * gain_of",
+     "a_.score_scale(l) / a_.score_scale(l) * gain_of"),
+    ("rotary-positions-noted-as-learned", "src/bridge/model_weights.cpp", 'a.rope.dims > 0 ? "Rotary" : "Learned"',
+     'a.rope.dims > 0 ? "Learned" : "Rotary"'),
 ]
