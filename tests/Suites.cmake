@@ -11,7 +11,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   foreach(suite IN LISTS suites)
     string(REGEX REPLACE "^\n(.*)\\.$" "\\1" suite "${suite}")
     string(APPEND text "add_test([=[${prefix}${suite}]=] [=[${program}]=] --gtest_brief=1 [=[--gtest_filter=${suite}.*-${left_out}]=])\n"
-      "set_tests_properties([=[${prefix}${suite}]=] PROPERTIES TIMEOUT 600 LABELS unit)\n")
+      "set_tests_properties([=[${prefix}${suite}]=] PROPERTIES TIMEOUT 600 LABELS unit PROCESSORS 2)\n")
   endforeach()
   if(NOT text)
     message(FATAL_ERROR "${program} lists no tests")
