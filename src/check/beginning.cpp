@@ -91,6 +91,10 @@ bool DepthLaw::is_exponential() const {
     return steady && factor > told_apart;
 }
 
+double DepthLaw::percent_a_block() const {
+    return 100 * (falls ? -std::expm1(-rate) : std::expm1(rate));
+}
+
 double Beginning::rate_over_models() const {
     // Between models of 32, 64 and 96 blocks an exponential makes the same factor twice, a power of depth a smaller
     // one.

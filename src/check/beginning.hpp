@@ -43,6 +43,8 @@ struct DepthLaw {
 
     // Exponential by its shape, and by more than shapes can be told apart.
     bool is_exponential() const;
+    // How much a block adds, or takes away where the curve falls, in per cent of what it is given: 50 for one that halves.
+    double percent_a_block() const;
 };
 DepthLaw law_of(const std::vector<double>& values);
 

@@ -97,6 +97,15 @@ TEST(Beginning, ALawThatFallsIsThatOfItsInverse) {
     EXPECT_NEAR(law.factor, std::exp(0.3 * 39), 1e-3 * std::exp(0.3 * 39));
 }
 
+TEST(Beginning, WhatHalvesShrinksByHalfAndWhatDoublesGrowsByAll) {
+    std::vector<double> doubling;
+    for (int l = 0; l < 40; ++l) {
+        doubling.push_back(std::ldexp(1, l));
+    }
+    EXPECT_NEAR(law_of(doubling).percent_a_block(), 100, 1e-9);
+    EXPECT_NEAR(law_of({doubling.rbegin(), doubling.rend()}).percent_a_block(), 50, 1e-9);
+}
+
 TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
     // N(0, 0.02) at 512 channels makes a vector 0.02*sqrt(512) as long; at 32 channels that takes a deviation of 0.08.
     Settings settings;

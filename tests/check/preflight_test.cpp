@@ -116,6 +116,10 @@ TEST(Preflight, AStreamThatShrinksIsUnstableToo) {
     const Finding* stream = find(block, "stream-shrinks-exponentially");
     ASSERT_NE(stream, nullptr);
     EXPECT_NEAR(stream->value, -2 * std::log(0.8), 0.05);
+    // Two sub-layers leave 0.64 of it.
+    std::smatch said;
+    ASSERT_TRUE(std::regex_search(stream->message, said, std::regex("shrinks by ([0-9.]+) % a block")));
+    EXPECT_NEAR(std::stod(said[1]), 36, 2);
 }
 
 TEST(Preflight, DeepNormWithTheInverseGainIsUnstable) {

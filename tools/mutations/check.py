@@ -75,8 +75,8 @@ KNOWN = [
      "dt * std::min(1.0, 1 / added)"),
     ("findings-in-any-order", "src/check/preflight.cpp", "return a.severity > b.severity;", "return a.severity < b.severity;"),
     ("rate-of-the-stream-doubled", "src/check/preflight.cpp",
-     "format_short(deepest.stream[1], 3), format_short(deepest.stream.back(), 3), deepest.depth),\n             rate});",
-     "format_short(deepest.stream[1], 3), format_short(deepest.stream.back(), 3), deepest.depth),\n             2 * rate});"),
+     "format_short(deepest.stream[1], 3), format_short(deepest.stream.back(), 3), deepest.depth),\n             beginning.stream.rate});",
+     "format_short(deepest.stream[1], 3), format_short(deepest.stream.back(), 3), deepest.depth),\n             2 * beginning.stream.rate});"),
     ("overwriting-is-never-unstable", "src/check/preflight.cpp",
      "std::exp(-rate) < lost_in_a_block ? Severity::unstable : Severity::caution", "Severity::caution"),
     ("gravest-is-the-mildest", "src/check/finding.cpp", "gravest = std::max(gravest, finding.severity);",
@@ -165,6 +165,8 @@ KNOWN = [
      'one["where"] = name(block.where());', 'one["where"] = name(Place::resid);'),
     ("against-differs-exits-well", "src/cli/check_against.cpp",
      "return result.conforms ? ExitCode::done : ExitCode::bad_verdict;", "return ExitCode::done;"),
+    ("what-halves-shrinks-by-all", "src/check/beginning.cpp",
+     "falls ? -std::expm1(-rate) : std::expm1(rate)", "std::expm1(rate)"),
 ]
 
 # Written by someone who had not seen the tests.
