@@ -122,6 +122,18 @@ TEST(Preflight, AStreamThatShrinksIsUnstableToo) {
     EXPECT_NEAR(std::stod(said[1]), 36, 2);
 }
 
+// The first block makes a stream that is the longer the deeper the model is, and the others take a little away.
+TEST(Preflight, AStreamThatIsLongerInDeeperModelsIsNotSaidToShrink) {
+    const PreflightReport report =
+        quick_preflight({"t < 1 ? exp(L/16)*x + dt*f(norm(x)) : 0.998*x + 0.001*dt*f(norm(x)) | norm(x)"});
+    const BlockReport& block = report.blocks.front();
+    EXPECT_TRUE(block.beginning.stream.falls) << "otherwise this test shows nothing";
+    ASSERT_NE(find(block, "stream-grows-exponentially"), nullptr);
+    const std::string said = advice(block, report);
+    EXPECT_NE(said.find("a stream that grows exponentially with the number of blocks"), std::string::npos) << said;
+    EXPECT_EQ(said.find("shrinks"), std::string::npos) << said;
+}
+
 TEST(Preflight, DeepNormWithTheInverseGainIsUnstable) {
     const std::string wrong =
         "value=sqrt(1/d)*(8*L)^0.25,output=sqrt(1/d)*(8*L)^0.25,ffn-in=sqrt(0.4/d)*(8*L)^0.25,"

@@ -167,6 +167,8 @@ KNOWN = [
      "return result.conforms ? ExitCode::done : ExitCode::bad_verdict;", "return ExitCode::done;"),
     ("what-halves-shrinks-by-all", "src/check/beginning.cpp",
      "falls ? -std::expm1(-rate) : std::expm1(rate)", "std::expm1(rate)"),
+    ("what-deeper-models-lengthen-said-to-shrink", "src/check/document.cpp",
+     ": !law.is_exponential() ? ", ": !law.is_exponential() && !law.falls ? "),
 ]
 
 # Written by someone who had not seen the tests.
