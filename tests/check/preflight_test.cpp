@@ -68,6 +68,33 @@ TEST(Preflight, PeriLnIsStableAndItsStepKeepsTheStreamNearOne) {
     EXPECT_EQ(report.yardsticks[0].block.scheme.name, "pre-ln");
 }
 
+TEST(Preflight, BlocksAreTrainedAtTheirDepthAndAtAQuarterOfIt) {
+    const auto depths = [](std::size_t depth) {
+        Settings settings;
+        settings.depth = depth;
+        return trained_depths(settings);
+    };
+    using Depths = std::vector<std::size_t>;
+    EXPECT_EQ(depths(96), (Depths{6, 24}));  // at most 24
+    EXPECT_EQ(depths(24), (Depths{6, 24}));
+    EXPECT_EQ(depths(12), (Depths{3, 12}));
+    EXPECT_EQ(depths(8), (Depths{2, 8}));
+    EXPECT_EQ(depths(5), (Depths{2, 5}));  // a model of one block has no depth
+    EXPECT_EQ(depths(3), (Depths{2, 3}));
+    EXPECT_EQ(depths(2), (Depths{2}));
+}
+
+TEST(Preflight, AShallowBlockIsTrainedOnceAtItsOwnDepth) {
+    Settings settings;
+    settings.depth = 2;
+    settings.steps = 12;
+    const PreflightReport report = preflight({block_of("peri-ln")}, settings, {});
+    ASSERT_EQ(report.blocks[0].runs.size(), 1U);
+    EXPECT_EQ(report.blocks[0].runs[0].depth, 2U);
+    EXPECT_EQ(report.yardsticks[0].runs.size(), 1U);
+    EXPECT_NE(advice(report.blocks[0], report).find("After 12 steps at 2 blocks its loss is"), std::string::npos);
+}
+
 TEST(Preflight, AFactorOnTheStreamIsUnstableWithItsRate) {
     const BlockReport block = quick_preflight({"1.1*x + dt*norm(f(norm(x))) | norm(x)"}).blocks.front();
     EXPECT_EQ(block.verdict, Verdict::unstable);

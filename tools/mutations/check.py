@@ -67,7 +67,7 @@ KNOWN = [
     ("idle-blocks-are-the-first", "src/check/preflight.cpp", "late < idle_turn * early", "early < idle_turn * late"),
     ("learned-gates-are-cautioned", "src/check/motion.cpp", "may_change ? Severity::note : Severity::caution",
      "Severity::caution"),
-    ("runs-of-one-depth", "src/check/short_runs.cpp", "return {deep / 4, deep};", "return {deep, deep};"),
+    ("runs-of-one-depth", "src/check/short_runs.cpp", "std::vector{shallow, deep}", "std::vector{deep, deep}"),
     ("last-loss-of-half-the-run", "src/check/short_runs.cpp", "result.losses.size() / 10", "result.losses.size() / 2"),
     ("runs-in-the-order-of-work", "src/check/short_runs.cpp", "s * depths.size() + d", "d * candidates.size() + s"),
     ("yardsticks-start-as-the-user-says", "src/check/preflight.cpp", "        usual.init.clear();\n", ""),
@@ -169,6 +169,8 @@ KNOWN = [
      "falls ? -std::expm1(-rate) : std::expm1(rate)", "std::expm1(rate)"),
     ("what-deeper-models-lengthen-said-to-shrink", "src/check/document.cpp",
      ": !law.is_exponential() ? ", ": !law.is_exponential() && !law.falls ? "),
+    ("shallow-blocks-are-trained-at-eight", "src/check/short_runs.cpp",
+     "std::min<std::size_t>(settings.depth, 24)", "std::clamp<std::size_t>(settings.depth, 8, 24)"),
 ]
 
 # Written by someone who had not seen the tests.
