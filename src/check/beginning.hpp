@@ -70,6 +70,10 @@ std::string bound_class(const model::Model<float>& model, std::size_t tokens);
 // The equation as a model is trained with it: learned parameters are learned where the source has them so.
 scheme::Program trained_program(const scheme::Scheme& scheme, const Settings& settings);
 
+// The same as a stand-in runs it: n and d are numbers, those of the user's model, and unit( ) gives the sizes that it
+// would give there. Throws Error(usage) where that divides by zero.
+scheme::Scheme on_stand_in(const scheme::Scheme& scheme, const Settings& settings);
+
 // Throws Error(usage) where the start that `settings.init` describes cannot be made for one of the blocks.
 void check_start(const std::vector<scheme::Scheme>& blocks, const Settings& settings);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "check/beginning.hpp"
 #include "core/parallel.hpp"
 #include "train/run.hpp"
 
@@ -92,8 +93,8 @@ std::vector<ShortRun> short_runs(const std::vector<Candidate>& candidates,
                     progress(static_cast<double>(now) / work);
                 }
             };
-            runs[job.place] =
-                trained(job.candidate->scheme, training_of(*job.candidate, job.depth), corpus, after_step, stop);
+            runs[job.place] = trained(on_stand_in(job.candidate->scheme, job.candidate->settings),
+                                      training_of(*job.candidate, job.depth), corpus, after_step, stop);
         }
     });
     return runs;

@@ -242,6 +242,19 @@ TEST(Preflight, ShortRunsHaveTheStepThatWasAskedFor) {
     }
 }
 
+TEST(Preflight, ShortRunsHaveTheSizesThatWereAskedFor) {
+    Settings settings;
+    settings.depth = 2;
+    settings.steps = 12;
+    settings.width = 1024;
+    settings.tokens = 100;
+    const auto written = preflight({block_of("x + dt*f(norm(x))*n/d | norm(x)")}, settings, {}).blocks.front();
+    const auto typed = preflight({block_of("x + dt*f(norm(x))*0.09765625 | norm(x)")}, settings, {}).blocks.front();
+    EXPECT_NEAR(written.runs[0].last, typed.runs[0].last, 1e-4);
+    const auto whole = preflight({block_of("x + dt*f(norm(x)) | norm(x)")}, settings, {}).blocks.front();
+    EXPECT_GT(std::fabs(written.runs[0].last - whole.runs[0].last), 1e-3) << "otherwise this test shows nothing";
+}
+
 // Logits a tenth as large learn slowly. Each depth is judged by the slower yardstick of the same depth: below 0.8 of what it gains.
 TEST(Preflight, ASlowStartIsMeasuredAgainstTheYardsticksOfItsDepth) {
     const PreflightReport report = quick_preflight({"x + dt*f(norm(x)) | norm(x)/10"});

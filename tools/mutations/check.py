@@ -173,6 +173,13 @@ KNOWN = [
      "std::min<std::size_t>(settings.depth, 24)", "std::clamp<std::size_t>(settings.depth, 8, 24)"),
     ("gains-explain-any-two-rows", "src/check/conformance_explain.cpp",
      "if (run_.rows < rows_for_gains) {", "if (run_.rows < 1) {"),
+    ("fresh-models-have-the-width-of-the-stand-in", "src/check/beginning.cpp",
+     "stand_in(scheme, settings, depth, tokens), on_stand_in(scheme, settings), corpus.vocab",
+     "stand_in(scheme, settings, depth, tokens), scheme, corpus.vocab"),
+    ("short-runs-have-the-width-of-the-stand-in", "src/check/short_runs.cpp",
+     "trained(on_stand_in(job.candidate->scheme, job.candidate->settings),", "trained(job.candidate->scheme,"),
+    ("a-length-of-one-is-that-of-the-stand-in", "src/check/beginning.cpp",
+     "std::regex_replace(program.text(), units, of_size)", "program.text()"),
 ]
 
 # Written by someone who had not seen the tests.
