@@ -1,9 +1,9 @@
 // Gradients over depth while models of 6 to 48 blocks are trained, under Pre-LN and Post-LN.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_trained.hpp"
@@ -36,8 +36,8 @@ void train_depths(const Context& context) {
 double log_spread(const TrainedRun& run) {
     double largest = 0;
     for (const std::vector<double>* gradient : {&run.gradient_20, &run.gradient_50, &run.gradient}) {
-        const auto [least, most] = std::minmax_element(gradient->begin() + 1, gradient->end());
-        largest = std::max(largest, std::log(*most / *least));
+        const std::vector<double> blocks(gradient->begin() + 1, gradient->end());
+        largest = larger(largest, std::log(largest_in(blocks) / smallest_in(blocks)));
     }
     return largest;
 }
