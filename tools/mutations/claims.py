@@ -92,6 +92,11 @@ KNOWN = [
      "return std::isnan(a) || a < b ? a : b;", "return std::isnan(b) || a < b ? a : b;"),
     ("progress-of-the-shared-curve-is-its-error", "src/claims/dynamics_findings.cpp",
      "context.at(solved++ / 6);", "context.at(worst * solved);"),
+    ("a-run-that-diverged-wipes-the-mean", "src/claims/stability_trained.cpp",
+     "mean.resize(std::max(mean.size(), (run.*values).size()), 0.0);", "mean.resize((run.*values).size(), 0.0);"),
+    ("a-run-that-diverged-counts-as-one-that-ended", "src/claims/stability_trained.cpp",
+     "std::count_if(runs.begin(), runs.end(), diverged); count > 0)",
+     "std::count_if(runs.begin(), runs.end(), diverged); count > 3)"),
 ]
 
 # Written by someone who had not seen the tests.
