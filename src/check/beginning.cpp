@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <regex>
 
+#include "core/number.hpp"
 #include "core/parallel.hpp"
 #include "model/block_watch.hpp"
 #include "model/pass.hpp"
@@ -51,7 +53,7 @@ MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& setti
     const std::size_t tokens = std::min(settings.tokens, most_measured_tokens);
     const std::size_t sequences = std::max<std::size_t>(2, measured_rows / tokens);
     const train::Initial initial =
-        train::initial_model(stand_in(scheme, settings, depth, tokens), scheme, corpus.vocab);
+        train::initial_model(stand_in(scheme, settings, depth, tokens), on_stand_in(scheme, settings), corpus.vocab);
 
     const model::Batch batch(sequences, tokens);
     std::vector<std::int32_t> ids;
@@ -89,6 +91,10 @@ MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& setti
 
 bool DepthLaw::is_exponential() const {
     return steady && factor > told_apart;
+}
+
+double DepthLaw::percent_a_block() const {
+    return 100 * (falls ? -std::expm1(-rate) : std::expm1(rate));
 }
 
 double Beginning::rate_over_models() const {
@@ -173,8 +179,26 @@ scheme::Program trained_program(const scheme::Scheme& scheme, const Settings& se
     return scheme::Program::parse(train::architecture_of(stand_in(scheme, settings, 2, 2), scheme, 2).equation);
 }
 
-void check_start(const std::vector<scheme::Scheme>& blocks, const Settings& settings) {
-    for (const scheme::Scheme& block : blocks) {
+// A vector of length 1 has numbers of size 1/sqrt(d), and sizes are what a stand-in has in common with the model that it
+// stands for: unit(x) becomes rms(x)/sqrt(d). Not where the recipe keeps all vectors at length 1, whose other numbers
+// (the scale inside the feed-forward) are for the width of the stand-in.
+scheme::Scheme on_stand_in(const scheme::Scheme& scheme, const Settings& settings) {
+    const auto width = static_cast<double>(settings.width);
+    const std::regex units(settings.norm == "unit" ? "\\b(unit|norm)\\(" : "\\bunit\\(");
+    scheme::Program program = trained_program(scheme, settings);
+    if (scheme::recipe_of(scheme).training.unit_vectors != scheme::UnitVectors::all) {
+        const std::string of_size = format_double(1 / std::sqrt(width)) + "*rms(";
+        program = scheme::Program::parse(std::regex_replace(program.text(), units, of_size));
+    }
+    scheme::Scheme result = scheme;
+    result.program = program.with_quantity(scheme::Quantity::d, width)
+                         .with_quantity(scheme::Quantity::n, static_cast<double>(settings.tokens));
+    return result;
+}
+
+void check_start(const std::vector<scheme::Scheme>& given, const Settings& settings) {
+    for (const scheme::Scheme& one : given) {
+        const scheme::Scheme block = on_stand_in(one, settings);
         train::Settings as_given = stand_in(block, settings, settings.depth, 2);
         as_given.init = settings.init;  // first, so that a message shows what was typed
         train::check_start(as_given, block, 2);

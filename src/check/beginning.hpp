@@ -43,6 +43,8 @@ struct DepthLaw {
 
     // Exponential by its shape, and by more than shapes can be told apart.
     bool is_exponential() const;
+    // How much a block adds, or takes away where the curve falls, in per cent of what it is given: 50 for one that halves.
+    double percent_a_block() const;
 };
 DepthLaw law_of(const std::vector<double>& values);
 
@@ -67,6 +69,10 @@ std::string bound_class(const model::Model<float>& model, std::size_t tokens);
 
 // The equation as a model is trained with it: learned parameters are learned where the source has them so.
 scheme::Program trained_program(const scheme::Scheme& scheme, const Settings& settings);
+
+// The same as a stand-in runs it: n and d are numbers, those of the user's model, and unit( ) gives the sizes that it
+// would give there. Throws Error(usage) where that divides by zero.
+scheme::Scheme on_stand_in(const scheme::Scheme& scheme, const Settings& settings);
 
 // Throws Error(usage) where the start that `settings.init` describes cannot be made for one of the blocks.
 void check_start(const std::vector<scheme::Scheme>& blocks, const Settings& settings);

@@ -330,6 +330,9 @@ class Explainer {
             attempt(one_more, plain_, "gains-less-one",
                     "The norms multiply by 1 plus the gains that the file has; save what they multiply by.");
         }
+        if (run_.rows < rows_for_gains) {
+            return;
+        }
         Hypothesis other = plain_;
         other.gains = GainOrder::free;
         attempt(
@@ -356,7 +359,7 @@ std::vector<Explanation> explain(const RunFile& run, const Program& program, Gai
 
 std::size_t rows_for_trials(const RunFile& run) {
     const double rows = numbers_of_a_trial / static_cast<double>(run.dim * run.layers());
-    return static_cast<std::size_t>(std::clamp(rows, 4.0, 64.0));
+    return static_cast<std::size_t>(std::clamp(rows, static_cast<double>(rows_for_gains), 64.0));
 }
 
 std::string blocks_text(const std::vector<std::size_t>& blocks) {

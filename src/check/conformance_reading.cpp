@@ -17,7 +17,6 @@ using scheme::Instruction;
 using scheme::RowMap;
 
 constexpr double most_error = 10;  // one hopeless place does not decide which equation is nearest
-constexpr std::size_t rows_for_gains = 8;
 
 double counted(double error) {
     const double most = error < most_error ? error : most_error;  // NaN counts as most

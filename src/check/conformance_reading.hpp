@@ -27,6 +27,8 @@
 namespace flyball::check {
 
 inline constexpr double rounding_factor = 4;
+// A gain and a bias per channel explain any two rows, and say nothing of fewer than these.
+inline constexpr std::size_t rows_for_gains = 8;
 
 enum class Place { attention_in, ffn_in, resid };
 inline constexpr std::size_t place_count = 3;

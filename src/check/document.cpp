@@ -76,11 +76,13 @@ std::string stream_words(const BlockReport& block) {
         return "is not finite";
     }
     const std::string growth = block.growth();
-    const std::string shape = growth == "bounded"            ? "stays of one size"
-                              : growth == "sqrt"             ? "grows like the root of depth"
-                              : growth == "linear"           ? "grows in proportion to depth"
-                              : block.beginning.stream.falls ? "shrinks exponentially"
-                                                             : "grows exponentially";
+    const DepthLaw& law = block.beginning.stream;
+    const std::string shape = growth == "bounded"     ? "stays of one size"
+                              : growth == "sqrt"      ? "grows like the root of depth"
+                              : growth == "linear"    ? "grows in proportion to depth"
+                              : !law.is_exponential() ? "grows exponentially with the number of blocks of the model"
+                              : law.falls             ? "shrinks exponentially"
+                                                      : "grows exponentially";
     return fmt::format("{} (root mean square {} after the first and {} after the last of {} blocks)", shape,
                        format_short(own.stream[1], 2), format_short(own.stream.back(), 2), own.depth);
 }

@@ -92,17 +92,17 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
         return;
     }
     if (beginning.stream.is_exponential()) {
-        const double rate = beginning.stream.rate;
         const double factor = beginning.own.stream_factor();
         findings.push_back(
             {beginning.stream.falls ? "stream-shrinks-exponentially" : "stream-grows-exponentially", Severity::unstable,
              fmt::format("The stream of a fresh model {} by {} % a block, exponentially: {} blocks make a factor of "
                          "{}.",
-                         beginning.stream.falls ? "shrinks" : "grows", format_short(100 * std::expm1(rate), 2), depth,
+                         beginning.stream.falls ? "shrinks" : "grows",
+                         format_short(beginning.stream.percent_a_block(), 2), depth,
                          format_short(beginning.stream.falls ? 1 / factor : factor, 2)),
              fmt::format("root mean square {} after the first and {} after the last of {} blocks",
                          format_short(deepest.stream[1], 3), format_short(deepest.stream.back(), 3), deepest.depth),
-             rate});
+             beginning.stream.rate});
     }
     if (const double rate = beginning.rate_over_models(); rate > 0 && !beginning.stream.is_exponential()) {
         findings.push_back({"stream-grows-exponentially", Severity::unstable,
@@ -123,15 +123,14 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
         findings.push_back({"gradient-vanishes", Severity::unstable,
                             "No gradient reaches the first block of a fresh model: it cannot learn.", evidence, 0});
     } else if (beginning.gradient.factor > (beginning.gradient.is_exponential() ? lost_gradient : hopeless_gradient)) {
-        const double rate = beginning.gradient.rate;
         const double own = beginning.own.gradient_ratio();
-        findings.push_back(
-            {beginning.gradient.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
-             fmt::format("On its way back the gradient of a fresh model {} by {} % a block: "
-                         "first and last block of {} differ by a factor of {}.",
-                         beginning.gradient.falls ? "shrinks" : "grows", format_short(100 * std::expm1(rate), 2), depth,
-                         format_short(beginning.gradient.falls ? 1 / own : own, 2)),
-             evidence, ratio});
+        findings.push_back({beginning.gradient.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
+                            fmt::format("On its way back the gradient of a fresh model {} by {} % a block: "
+                                        "first and last block of {} differ by a factor of {}.",
+                                        beginning.gradient.falls ? "shrinks" : "grows",
+                                        format_short(beginning.gradient.percent_a_block(), 2), depth,
+                                        format_short(beginning.gradient.falls ? 1 / own : own, 2)),
+                            evidence, ratio});
     } else if (beginning.gradient.factor > uneven_gradient) {
         findings.push_back({"gradient-uneven", Severity::caution,
                             fmt::format("Gradients at the first block of a fresh model are {} times those at the "

@@ -2,7 +2,8 @@
 //
 // Everything is measured on a narrow stand-in of `measured_width` channels. What a matrix does to the length of a
 // vector depends on its deviation times the root of its width, so the stand-in's matrices are drawn with deviations
-// that give them the gain that they would have at `width` (`init_for_width`), and the d of the equation is the user's.
+// that give them the gain that they would have at `width` (`init_for_width`), and the d and n of the equation are the
+// user's (`on_stand_in`).
 #pragma once
 
 #include <cstddef>

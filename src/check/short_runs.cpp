@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "check/beginning.hpp"
 #include "core/parallel.hpp"
 #include "train/run.hpp"
 
@@ -57,8 +58,9 @@ ShortRun trained(const scheme::Scheme& scheme, const train::Settings& settings, 
 }  // namespace
 
 std::vector<std::size_t> trained_depths(const Settings& settings) {
-    const std::size_t deep = std::clamp<std::size_t>(settings.depth, 8, 24);
-    return {deep / 4, deep};
+    const std::size_t deep = std::min<std::size_t>(settings.depth, 24);
+    const std::size_t shallow = std::max<std::size_t>(deep / 4, 2);  // one block alone: L - 1 and log(L) would be 0
+    return shallow < deep ? std::vector{shallow, deep} : std::vector{deep};
 }
 
 // Jobs run side by side, each in one thread (a Trainer called from a slot shares no work); the deepest begin first.
@@ -91,8 +93,8 @@ std::vector<ShortRun> short_runs(const std::vector<Candidate>& candidates,
                     progress(static_cast<double>(now) / work);
                 }
             };
-            runs[job.place] =
-                trained(job.candidate->scheme, training_of(*job.candidate, job.depth), corpus, after_step, stop);
+            runs[job.place] = trained(on_stand_in(job.candidate->scheme, job.candidate->settings),
+                                      training_of(*job.candidate, job.depth), corpus, after_step, stop);
         }
     });
     return runs;

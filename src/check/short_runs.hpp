@@ -1,4 +1,4 @@
-// A few seconds of training at two depths, beside yardsticks that see the same text from the same random numbers.
+// A few seconds of training at one or two depths, beside yardsticks that see the same text from the same random numbers.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,8 @@ struct ShortRun {
     double gain() const { return first - last; }
 };
 
-// The two depths that blocks are trained at.
+// The depths that blocks are trained at: a quarter, but 2 or more, and the whole, but 24 at most. One where they are
+// the same.
 std::vector<std::size_t> trained_depths(const Settings& settings);
 
 // A block with the start it is given.

@@ -6,6 +6,7 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
+#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
 #include "core/lapack.hpp"
 #include "core/random.hpp"
@@ -85,7 +86,7 @@ void add_outputs(Outputs& outputs, const Cell& cell, const attention::Weights<do
     std::vector<double> out(rows.size());
     attention(rows.data(), out.data());
     for (const double length : measure::lengths({out.data(), cell.tokens, cell.dim})) {
-        outputs.largest = std::max(outputs.largest, length);
+        outputs.largest = larger(outputs.largest, length);
         outputs.squares += length * length;
         ++outputs.count;
     }
@@ -118,7 +119,7 @@ Measurement output_bound(const Context& context) {
             add_outputs(outputs, cell, {}, context.seed * 1009 + draw);
             add_outputs(outputs, cell, turned, context.seed * 1009 + draw);
         }
-        worst = std::max(worst, outputs.largest / bound);
+        worst = larger(worst, outputs.largest / bound);
         log_bound.push_back(std::log(bound));
         log_largest.push_back(std::log(outputs.largest));
         note +=
@@ -201,12 +202,12 @@ Measurement speed_gap(const Context& context) {
             // Both fast ones are alike at r0 = 1, and both slow ones: it is enough to see that once.
             const double peri = start_speed("peri-ln", cell, seed);
             const double post = start_speed("post-ln", cell, seed);
-            fast += draw == 0 ? std::min(peri, start_speed("ngpt", cell, seed)) : peri;
-            slow += draw == 0 ? std::max(post, start_speed("pre-ln", cell, seed)) : post;
+            fast += draw == 0 ? smaller(peri, start_speed("ngpt", cell, seed)) : peri;
+            slow += draw == 0 ? larger(post, start_speed("pre-ln", cell, seed)) : post;
         }
         fast /= static_cast<double>(draws);
         slow /= static_cast<double>(draws);
-        slowest_fast = std::min(slowest_fast, fast);
+        slowest_fast = smaller(slowest_fast, fast);
         log_order.push_back(std::log(context.predict("order of the gap", cell.gap(), {cell.n(), cell.d()})));
         log_gap.push_back(std::log(fast / slow));
         const double predicted = context.predict("gap", 1 / cell.length(), {cell.n(), cell.d()});

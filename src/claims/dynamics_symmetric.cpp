@@ -1,11 +1,11 @@
 // Theorem 4.1, first half: orthonormal tokens stay equiangular, and how fast their cosine leaves 0.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
+#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
 #include "theory/theory.hpp"
 
@@ -106,7 +106,7 @@ Measurement reduced_law(const Context& context) {
                           const double* theta = particles.theta().data();
                           for (std::size_t k = 1; k < n; ++k) {
                               asymmetry =
-                                  std::max(asymmetry, std::abs(measure::dot(theta, theta + k * n, n) - sample.cosine));
+                                  larger(asymmetry, std::abs(measure::dot(theta, theta + k * n, n) - sample.cosine));
                           }
                       });
         const std::vector<GammaRadius> typed = solve_row(row, static_cast<double>(n), beta, 1, times);

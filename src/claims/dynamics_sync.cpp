@@ -1,12 +1,12 @@
 // Theorem 3.1: who synchronises, from where, and when pairs of tokens meet.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "claims/dynamics.hpp"
 #include "claims/dynamics_sync.hpp"
 #include "claims/experiment.hpp"
+#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
 
 namespace flyball::claims {
@@ -55,7 +55,7 @@ Counted count_together(const Context& context, const scheme::Program& program, S
             double growth = HUGE_VAL;
             for (std::size_t j = 0; j < setup.tokens; ++j) {
                 growth =
-                    std::min(growth, measure::dot(&theta[j * setup.dim], &attention.value[j * setup.dim], setup.dim));
+                    smaller(growth, measure::dot(&theta[j * setup.dim], &attention.value[j * setup.dim], setup.dim));
             }
             counted.excused += growth < stopped_growth ? 1 : 0;
         }

@@ -1,11 +1,11 @@
 // Where Theorem 3.1 needs more than it says, and its corollary: the line, step sizes of nGPT, few tokens.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "claims/dynamics.hpp"
 #include "claims/dynamics_sync.hpp"
+#include "claims/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -40,9 +40,9 @@ Measurement one_dimension(const Context& context) {
             }
         });
         if (name == "post-ln" || name == "ngpt") {
-            plane = std::min(plane, count_together(context, program, StartKind::uniform, {6, 2, 1}, 200,
-                                                   context.size<std::size_t>(40, 400))
-                                        .share());
+            plane = smaller(plane, count_together(context, program, StartKind::uniform, {6, 2, 1}, 200,
+                                                  context.size<std::size_t>(40, 400))
+                                       .share());
         }
         context.at(static_cast<double>(i + 1) / 6);
     }

@@ -2,9 +2,9 @@
 // models differ in nothing else: sizes, text, steps and seed are the same.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "claims/extremes.hpp"
 #include "claims/limits.hpp"
 #include "claims/limits_model.hpp"
 
@@ -34,13 +34,13 @@ Measurement placements(const Context& context) {
         shares.push_back(share_of(context, model));
         seen += fmt::format("{}{} {:.3f}", seen.empty() ? "" : ", ", model, shares.back());
     }
-    const auto [smallest, largest] = std::minmax_element(shares.begin(), shares.end());
     const double ratio = shares.front() / shares.back();
     Measurement result;
     result.predicted = fmt::format("nGPT most, LN-Scaling least, a factor {} or more apart", least);
     result.measured = fmt::format("a factor {:.2f}", ratio);
     result.tolerance = "none";
-    result.verdict = verdict_of(largest == shares.begin() && smallest == shares.end() - 1 && ratio >= least);
+    result.verdict =
+        verdict_of(largest_in(shares) == shares.front() && smallest_in(shares) == shares.back() && ratio >= least);
     result.note = "share of the weight on the five heaviest keys at 128 tokens: " + seen;
     return result;
 }

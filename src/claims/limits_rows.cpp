@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "claims/extremes.hpp"
 #include "core/random.hpp"
 #include "limits/reference.hpp"
 #include "limits/separation.hpp"
@@ -86,13 +87,13 @@ std::vector<std::size_t> random_subset(std::size_t keys, std::size_t count, std:
 }
 
 void BoundCheck::see(double value, double bound) {
-    largest_ = std::isnan(value) || std::isnan(bound) ? HUGE_VAL : std::max(largest_, value / bound);
+    largest_ = !std::isfinite(value) || std::isnan(bound) ? HUGE_VAL : std::max(largest_, value / bound);
     ++count_;
 }
 
 void BoundCheck::see_attaining(double value, double bound) {
     see(value, bound);
-    attaining_ = std::min(attaining_, value / bound);
+    attaining_ = smaller(attaining_, value / bound);
 }
 
 }  // namespace flyball::claims

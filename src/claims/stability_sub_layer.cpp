@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "core/unreachable.hpp"
 
@@ -64,7 +64,7 @@ double mean_number(const std::vector<double>& values) {
 }
 
 double least_number(const std::vector<double>& values) {
-    return *std::min_element(values.begin(), values.end());
+    return smallest_in(values);
 }
 
 BlockNumbers block_numbers(const SubLayerCase& one, Placement placement,

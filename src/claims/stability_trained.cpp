@@ -26,7 +26,30 @@ double average(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+// Such a run has no end to look at.
+bool diverged(const TrainedRun& run) {
+    return run.rms.empty();
+}
+
 }  // namespace
+
+std::optional<Measurement> undecided_where_diverged(const Context& context, const std::vector<Condition>& conditions) {
+    std::string which;
+    for (const Condition& condition : conditions) {
+        const std::vector<TrainedRun> runs = trained(context, condition);
+        if (const auto count = std::count_if(runs.begin(), runs.end(), diverged); count > 0) {
+            which +=
+                fmt::format("{}{} of {} runs of {}", which.empty() ? "" : ", ", count, runs.size(), condition.name());
+        }
+    }
+    if (which.empty()) {
+        return std::nullopt;
+    }
+    Measurement result;
+    result.verdict = Verdict::undecided;
+    result.note = fmt::format("{} diverged: there is no end to compare; {}", which, describe_study(context));
+    return result;
+}
 
 double needed_errors(std::size_t seeds) {
     assert(seeds == 3 || seeds == 5);
@@ -63,8 +86,7 @@ std::string describe(const Paired& paired) {
 std::vector<double> over_seeds(const Context& context, const Condition& condition, const RunQuantity& quantity) {
     std::vector<double> values;
     for (const TrainedRun& run : trained(context, condition)) {
-        // A run that diverged has no end to look at.
-        values.push_back(run.rms.empty() ? std::nan("") : quantity(run));
+        values.push_back(diverged(run) ? std::nan("") : quantity(run));
     }
     return values;
 }
@@ -104,6 +126,9 @@ Measurement below(const Context& context, const Paired& found, const std::string
         fmt::format("below it, by {} standard errors and for every seed", needed_errors(found.differences.size()));
     result.verdict = beside.side < 0 ? Verdict::holds : beside.side > 0 ? Verdict::fails : Verdict::undecided;
     result.note = fmt::format("difference of {}: {}; {}", shown, describe(found), describe_study(context));
+    if (std::isnan(found.mean)) {
+        result.note += "; a run that diverged has no number to compare";
+    }
     return result;
 }
 
@@ -144,12 +169,23 @@ const std::vector<std::string>& compared_schemes() {
     return schemes;
 }
 
+std::vector<Condition> plain_conditions() {
+    std::vector<Condition> all;
+    for (const std::string& scheme : compared_schemes()) {
+        all.push_back(with_step(scheme, 1));
+    }
+    return all;
+}
+
 std::vector<double> mean_over_seeds(const std::vector<TrainedRun>& runs, std::vector<double> TrainedRun::*values) {
     std::vector<double> mean;
     for (const TrainedRun& run : runs) {
-        mean.resize((run.*values).size(), 0.0);
+        mean.resize(std::max(mean.size(), (run.*values).size()), 0.0);
+    }
+    for (const TrainedRun& run : runs) {
         for (std::size_t i = 0; i < mean.size(); ++i) {
-            mean[i] += (run.*values)[i] / static_cast<double>(runs.size());
+            const double value = i < (run.*values).size() ? (run.*values)[i] : std::nan("");
+            mean[i] += value / static_cast<double>(runs.size());
         }
     }
     return mean;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,11 @@ Paired paired(std::vector<double> differences);
 double needed_errors(std::size_t seeds);
 std::string describe(const Paired& paired);  // "-0.12 +- 0.01 (-0.13, -0.11, ..)", the standard error
 
-// A quantity of a run, over the seeds of a condition.
+// Nothing when all runs of these conditions came to their end. Otherwise the claim is undecided, and says which did not:
+// what it compares is not there. For claims that look at ends of runs by themselves.
+std::optional<Measurement> undecided_where_diverged(const Context& context, const std::vector<Condition>& conditions);
+
+// A quantity of a run, over the seeds of a condition; NaN for a run that diverged.
 using RunQuantity = std::function<double(const TrainedRun&)>;
 std::vector<double> over_seeds(const Context& context, const Condition& condition, const RunQuantity& quantity);
 
@@ -44,8 +49,9 @@ Condition with_small_gains();                                // Peri-LN with Dt 
 
 // The six schemes of the dynamics paper, and LN-Scaling as released.
 const std::vector<std::string>& compared_schemes();
+std::vector<Condition> plain_conditions();  // of each of them, with Dt = 1
 
-// Mean over seeds, element by element.
+// Mean over seeds, element by element; NaN where a run that diverged has no number.
 std::vector<double> mean_over_seeds(const std::vector<TrainedRun>& runs, std::vector<double> TrainedRun::*values);
 
 // A line over depth, block 0 being the embedding, or over blocks from 1.

@@ -38,13 +38,13 @@ report::LineFigure empty_figure(const std::string& title, const char* x_label, c
 }
 
 // Geometric means over seeds: bounds of different seeds differ by orders of magnitude.
-std::vector<double> geometric_mean(const std::vector<TrainedRun>& runs, std::vector<double> TrainedRun::*values) {
-    std::vector<double> mean((runs.front().*values).size(), 0.0);
-    for (const TrainedRun& run : runs) {
-        for (std::size_t i = 0; i < mean.size(); ++i) {
-            mean[i] += std::log((run.*values)[i]) / static_cast<double>(runs.size());
+std::vector<double> geometric_mean(std::vector<TrainedRun> runs, std::vector<double> TrainedRun::*values) {
+    for (TrainedRun& run : runs) {
+        for (double& value : run.*values) {
+            value = std::log(value);
         }
     }
+    std::vector<double> mean = mean_over_seeds(runs, values);
     for (double& value : mean) {
         value = std::exp(value);
     }
@@ -124,6 +124,9 @@ namespace {
 Measurement gradient_bound(const Context& context) {
     const double factor = context.predict("factor of the bound", 1);
     train_all(context, drawn_conditions());
+    if (auto undecided = undecided_where_diverged(context, drawn_conditions())) {
+        return *undecided;
+    }
     double largest = 0;
     std::size_t looks = 0;
     for (const Condition& condition : drawn_conditions()) {

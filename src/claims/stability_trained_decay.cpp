@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_trained.hpp"
@@ -51,6 +52,9 @@ Measurement exponential(const Context& context) {
         all.push_back(with_decay("pre-ln", decay));
     }
     train_all(context, all);
+    if (auto undecided = undecided_where_diverged(context, all)) {
+        return *undecided;
+    }
     report::LineFigure figure;
     figure.title = "Pre-LN's stream over depth with weight decay";
     figure.x.label = "after block";
@@ -66,7 +70,7 @@ Measurement exponential(const Context& context) {
         const std::size_t half = (rms.size() - 1) / 2;
         const double first = std::log(rms[half] / rms[0]);
         const double second = std::log(rms.back() / rms[rms.size() - 1 - half]);
-        largest = std::max(largest, second / first);
+        largest = larger(largest, second / first);
         const measure::Growth growth = measure::growth({rms.begin() + 1, rms.end()});
         seen += fmt::format("{}decay {}: times {:.1f} and times {:.2f}, {} from the first block on, exponent {:.2f}",
                             seen.empty() ? "" : "; ", condition.weight_decay.value_or(0.1), std::exp(first),
@@ -88,6 +92,9 @@ Measurement norms_of_w_out(const Context& context) {
     const std::vector<Condition> all = {with_step("pre-ln", 1), with_step("peri-ln", 1), with_decay("pre-ln", 0),
                                         with_decay("peri-ln", 0)};
     train_all(context, all);
+    if (auto undecided = undecided_where_diverged(context, all)) {
+        return *undecided;
+    }
     report::LineFigure figure;
     figure.title = "Norm of all W_out while training";
     figure.x.label = "step";
@@ -155,6 +162,9 @@ Measurement gaps(const Context& context) {
 
 Measurement replacements(const Context& context) {
     const Regularised all = regularised(context, replaced_rise);
+    if (auto undecided = undecided_where_diverged(context, plain_conditions())) {
+        return *undecided;
+    }
     report::LineFigure figure;
     figure.title = "Loss when tokens of the context are replaced";
     figure.x.label = "share of replaced tokens";

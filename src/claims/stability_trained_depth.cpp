@@ -53,14 +53,6 @@ double turn_and_cost(const TrainedRun& run) {
     return xy / std::sqrt(xx * yy);
 }
 
-std::vector<Condition> plain_conditions() {
-    std::vector<Condition> all;
-    for (const std::string& scheme : compared_schemes()) {
-        all.push_back(with_step(scheme, 1));
-    }
-    return all;
-}
-
 double share_where_attained() {
     SmallSizes sizes;
     sizes.layers = 2;
@@ -108,7 +100,11 @@ report::LineFigure bounds_figure(const Context& context) {
 Measurement peri_bound(const Context& context) {
     const double factor = context.predict("factor of the bound", 1);
     const std::vector<Condition> all = {with_step("peri-ln", 1), with_step("peri-ln", 0.1)};
-    train_all(context, {all[0], all[1], with_step("pre-ln", 1)});
+    const std::vector<Condition> drawn = {all[0], all[1], with_step("pre-ln", 1)};
+    train_all(context, drawn);
+    if (auto undecided = undecided_where_diverged(context, drawn)) {
+        return *undecided;
+    }
     double largest = 0;
     std::size_t looks = 0;
     for (const Condition& condition : all) {
@@ -134,9 +130,13 @@ Measurement peri_bound(const Context& context) {
 // Where the stream has grown, gradients have: |dL/dx_l|/|dL/dx_L| beside sigma_L/sigma_l after the first block.
 Measurement pre_gradient_trained(const Context& context) {
     const double stated = context.predict("ratio to the prediction", 1);
+    const Condition pre = with_step("pre-ln", 1);
+    if (auto undecided = undecided_where_diverged(context, {pre})) {
+        return *undecided;
+    }
     std::vector<double> ratios;
     std::vector<double> found;
-    for (const TrainedRun& run : trained(context, with_step("pre-ln", 1))) {
+    for (const TrainedRun& run : trained(context, pre)) {
         found.push_back(run.gradient[1] / run.gradient.back());
         ratios.push_back(found.back() / gradient_ratio(run.rms[1], run.rms.back()));
     }
@@ -154,7 +154,11 @@ Measurement rotation_trained(const Context& context) {
     std::vector<double> ratios;
     const std::vector<Condition> all = {with_step("pre-ln", 1), with_step("pre-ln", 0.1), with_step("peri-ln", 1),
                                         with_step("peri-ln", 0.1)};
-    train_all(context, all);
+    const std::vector<Condition> drawn = {all[0], all[1], all[2], all[3], with_step("post-ln", 1)};
+    train_all(context, drawn);
+    if (auto undecided = undecided_where_diverged(context, drawn)) {
+        return *undecided;
+    }
     for (const Condition& condition : all) {
         for (const TrainedRun& run : trained(context, condition)) {
             for (std::size_t i = 0; i < run.sub_added.size(); ++i) {
@@ -183,6 +187,9 @@ Measurement rotation_trained(const Context& context) {
 Measurement angles_of_schemes(const Context& context) {
     const double stated = context.predict("share of pairs", 1);
     train_all(context, plain_conditions());
+    if (auto undecided = undecided_where_diverged(context, plain_conditions())) {
+        return *undecided;
+    }
     report::LineFigure turns;
     turns.title = "How far trained blocks turn the stream";
     turns.y.label = "angle, radians";
@@ -240,6 +247,9 @@ Measurement angles_of_schemes(const Context& context) {
 
 Measurement removal(const Context& context) {
     train_all(context, plain_conditions());
+    if (auto undecided = undecided_where_diverged(context, plain_conditions())) {
+        return *undecided;
+    }
     report::LineFigure costs;
     costs.title = "Loss without one block";
     costs.x.label = "block that is left out";

@@ -1,9 +1,9 @@
 // Gradients over depth while models of 6 to 48 blocks are trained, under Pre-LN and Post-LN.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_trained.hpp"
@@ -24,27 +24,30 @@ Condition deep(const Context& context, const std::string& scheme, std::size_t la
     return condition;
 }
 
-void train_depths(const Context& context) {
+std::vector<Condition> deep_conditions(const Context& context) {
     std::vector<Condition> all;
     for (const std::size_t layers : trained_depths(context)) {
         all.insert(all.end(), {deep(context, "pre-ln", layers), deep(context, "post-ln", layers)});
     }
-    train_all(context, all);
+    return all;
 }
 
 // Largest over smallest |dL/dx_l| of blocks, as a logarithm; at step 20, at step 50 or at the end, where it is largest.
 double log_spread(const TrainedRun& run) {
     double largest = 0;
     for (const std::vector<double>* gradient : {&run.gradient_20, &run.gradient_50, &run.gradient}) {
-        const auto [least, most] = std::minmax_element(gradient->begin() + 1, gradient->end());
-        largest = std::max(largest, std::log(*most / *least));
+        const std::vector<double> blocks(gradient->begin() + 1, gradient->end());
+        largest = larger(largest, std::log(largest_in(blocks) / smallest_in(blocks)));
     }
     return largest;
 }
 
 // If the spread were exp(c L), its logarithm would be in proportion to the number of blocks.
 Measurement pre_explodes_in_training(const Context& context) {
-    train_depths(context);
+    train_all(context, deep_conditions(context));
+    if (auto undecided = undecided_where_diverged(context, deep_conditions(context))) {
+        return *undecided;
+    }
     const std::vector<std::size_t> depths = trained_depths(context);
     std::vector<double> spreads;
     std::string seen;
@@ -69,7 +72,10 @@ Measurement pre_explodes_in_training(const Context& context) {
 }
 
 Measurement post_flows_in_training(const Context& context) {
-    train_depths(context);
+    train_all(context, deep_conditions(context));
+    if (auto undecided = undecided_where_diverged(context, deep_conditions(context))) {
+        return *undecided;
+    }
     const std::vector<std::size_t> depths = trained_depths(context);
     report::LineFigure figure;
     figure.title = "Gradient over depth in training";

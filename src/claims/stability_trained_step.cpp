@@ -57,6 +57,9 @@ Measurement moments_over_depth(const Context& context) {
         }
     }
     train_all(context, all);
+    if (auto undecided = undecided_where_diverged(context, all)) {
+        return *undecided;
+    }
     const auto last = [](std::vector<double> TrainedRun::*values) {
         return [values](const TrainedRun& run) { return std::log((run.*values).back()); };
     };

@@ -195,9 +195,9 @@ std::optional<std::string> token_sentence(const Report& report) {
     const double rank = report.layers.back().effective_rank;
     return fmt::format("{}: the mean cosine of two of them goes from {} at the embedding to {} after the last block{}.",
                        verdict, digits(first), digits(last),
-                       std::isfinite(rank)
-                           ? fmt::format(", where they fill {} directions of {}", digits(rank), report.tokens)
-                           : std::string());
+                       std::isfinite(rank) ? fmt::format(", where they fill {} directions of {}", digits(rank),
+                                                         std::min(report.tokens, report.dim))
+                                           : std::string());
 }
 
 std::string massive_sentence(const Report& report, const Spelling& spelling) {

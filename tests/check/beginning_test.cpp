@@ -97,6 +97,15 @@ TEST(Beginning, ALawThatFallsIsThatOfItsInverse) {
     EXPECT_NEAR(law.factor, std::exp(0.3 * 39), 1e-3 * std::exp(0.3 * 39));
 }
 
+TEST(Beginning, WhatHalvesShrinksByHalfAndWhatDoublesGrowsByAll) {
+    std::vector<double> doubling;
+    for (int l = 0; l < 40; ++l) {
+        doubling.push_back(std::ldexp(1, l));
+    }
+    EXPECT_NEAR(law_of(doubling).percent_a_block(), 100, 1e-9);
+    EXPECT_NEAR(law_of({doubling.rbegin(), doubling.rend()}).percent_a_block(), 50, 1e-9);
+}
+
 TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
     // N(0, 0.02) at 512 channels makes a vector 0.02*sqrt(512) as long; at 32 channels that takes a deviation of 0.08.
     Settings settings;
@@ -134,6 +143,39 @@ TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
         EXPECT_NE((init_for_width(scheme, settings) + ",").find(std::string(typed) + ","), std::string::npos)
             << init_for_width(scheme, settings);
     }
+}
+
+// Of a model of 512 channels, which is measured with 32: what the numbers of the text are there is typed beside it.
+TEST(Beginning, TheEquationIsThatOfTheUsersModel) {
+    Settings settings;
+    settings.depth = 8;
+    settings.width = 512;
+    const auto same = [&](const std::string& written, const std::string& typed) {
+        const DepthCurve a = beginning_of(written, settings).own;
+        const DepthCurve b = beginning_of(typed, settings).own;
+        for (std::size_t l = 0; l <= settings.depth; ++l) {
+            EXPECT_NEAR(a.stream[l] / b.stream[l], 1, 1e-4) << written << ", " << l;
+            EXPECT_NEAR(a.gradient[l] / b.gradient[l], 1, 1e-4) << written << ", " << l;
+        }
+    };
+    same("x + dt*f(norm(x))/sqrt(d) | norm(x)", "x + dt*f(norm(x))/22.627416998 | norm(x)");
+    same("x + g*dt*f(norm(x)) | norm(x) where ~g = 2/sqrt(d)", "x + g*dt*f(norm(x)) | norm(x) where ~g = 0.0883883476");
+    same("d < 100 ? x + dt*f(norm(x)) : x + 0.1*dt*f(norm(x)) | norm(x)", "x + 0.1*dt*f(norm(x)) | norm(x)");
+    // A vector of length 1 has numbers of 1/sqrt(512).
+    same("x + dt*unit(f(norm(x))) | norm(x)", "x + dt*rms(f(norm(x)))/22.627416998 | norm(x)");
+    same("x + dt*sqrt(d)*unit(f(norm(x))) | norm(x)", "x + dt*rms(f(norm(x))) | norm(x)");
+    same("x + dt*f(g*unit(x)) | g*unit(x) where ~g = sqrt(d)", "x + dt*f(g*rms(x)) | g*rms(x) where ~g = 1");
+    settings.tokens = 600;  // measured with 512
+    same("x + dt*norm(f(norm(x)))*n/100 | norm(x)", "x + dt*norm(f(norm(x)))*6 | norm(x)");
+}
+
+TEST(Beginning, ADivisionByZeroAtTheUsersSizesIsRefused) {
+    Settings settings;
+    settings.width = 64;
+    const scheme::Scheme block = scheme::scheme_of_equation("x + dt*f(norm(x))/(d-64) | norm(x)");
+    EXPECT_THROW(check_start({block}, settings), Error);
+    settings.width = 65;
+    EXPECT_NO_THROW(check_start({block}, settings));
 }
 
 TEST(Beginning, AStartThatCannotBeMadeIsRefused) {

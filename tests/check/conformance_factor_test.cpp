@@ -117,6 +117,26 @@ TEST(ConformanceOfOneSubLayer, AFactorOfAttentionAloneIsNamedAndExplains) {
     EXPECT_NEAR(finding(both, "factor-of-ffn")->evidence.at("factors").get<std::vector<double>>()[1], 2, 1e-5);
 }
 
+// Whatever stands in two rows, a gain and a bias per channel make of it.
+TEST(ConformanceOfFewRows, GainsThatWereNotSavedDoNotExplainAnyInput) {
+    for (const std::size_t rows : {1U, 2U, 7U, 12U}) {
+        HandMade how;
+        how.type = Dtype::f32;
+        how.rows = rows;
+        how.dim = 12;
+        HandMadeRun run(how);
+        for (SavedBlock& block : run.file().blocks) {
+            for (std::size_t i = 0; i < block.attention_in.values.size(); ++i) {
+                block.attention_in.values[i] += std::sin(static_cast<double>(7 * i + 1));
+            }
+        }
+        const Conformance result = conformance(scheme_named("pre-ln"), run.file());
+        EXPECT_FALSE(result.conforms);
+        EXPECT_NE(finding(result, "attn.in"), nullptr);
+        EXPECT_EQ(finding(result, "gains-not-saved"), nullptr) << rows;
+    }
+}
+
 TEST(ConformanceOfSharedNorms, ANormThatServesBothSubLayersIsSavedOnce) {
     HandMade how;
     how.type = Dtype::f32;

@@ -68,6 +68,33 @@ TEST(Preflight, PeriLnIsStableAndItsStepKeepsTheStreamNearOne) {
     EXPECT_EQ(report.yardsticks[0].block.scheme.name, "pre-ln");
 }
 
+TEST(Preflight, BlocksAreTrainedAtTheirDepthAndAtAQuarterOfIt) {
+    const auto depths = [](std::size_t depth) {
+        Settings settings;
+        settings.depth = depth;
+        return trained_depths(settings);
+    };
+    using Depths = std::vector<std::size_t>;
+    EXPECT_EQ(depths(96), (Depths{6, 24}));  // at most 24
+    EXPECT_EQ(depths(24), (Depths{6, 24}));
+    EXPECT_EQ(depths(12), (Depths{3, 12}));
+    EXPECT_EQ(depths(8), (Depths{2, 8}));
+    EXPECT_EQ(depths(5), (Depths{2, 5}));  // a model of one block has no depth
+    EXPECT_EQ(depths(3), (Depths{2, 3}));
+    EXPECT_EQ(depths(2), (Depths{2}));
+}
+
+TEST(Preflight, AShallowBlockIsTrainedOnceAtItsOwnDepth) {
+    Settings settings;
+    settings.depth = 2;
+    settings.steps = 12;
+    const PreflightReport report = preflight({block_of("peri-ln")}, settings, {});
+    ASSERT_EQ(report.blocks[0].runs.size(), 1U);
+    EXPECT_EQ(report.blocks[0].runs[0].depth, 2U);
+    EXPECT_EQ(report.yardsticks[0].runs.size(), 1U);
+    EXPECT_NE(advice(report.blocks[0], report).find("After 12 steps at 2 blocks its loss is"), std::string::npos);
+}
+
 TEST(Preflight, AFactorOnTheStreamIsUnstableWithItsRate) {
     const BlockReport block = quick_preflight({"1.1*x + dt*norm(f(norm(x))) | norm(x)"}).blocks.front();
     EXPECT_EQ(block.verdict, Verdict::unstable);
@@ -116,6 +143,22 @@ TEST(Preflight, AStreamThatShrinksIsUnstableToo) {
     const Finding* stream = find(block, "stream-shrinks-exponentially");
     ASSERT_NE(stream, nullptr);
     EXPECT_NEAR(stream->value, -2 * std::log(0.8), 0.05);
+    // Two sub-layers leave 0.64 of it.
+    std::smatch said;
+    ASSERT_TRUE(std::regex_search(stream->message, said, std::regex("shrinks by ([0-9.]+) % a block")));
+    EXPECT_NEAR(std::stod(said[1]), 36, 2);
+}
+
+// The first block makes a stream that is the longer the deeper the model is, and the others take a little away.
+TEST(Preflight, AStreamThatIsLongerInDeeperModelsIsNotSaidToShrink) {
+    const PreflightReport report =
+        quick_preflight({"t < 1 ? exp(L/16)*x + dt*f(norm(x)) : 0.998*x + 0.001*dt*f(norm(x)) | norm(x)"});
+    const BlockReport& block = report.blocks.front();
+    EXPECT_TRUE(block.beginning.stream.falls) << "otherwise this test shows nothing";
+    ASSERT_NE(find(block, "stream-grows-exponentially"), nullptr);
+    const std::string said = advice(block, report);
+    EXPECT_NE(said.find("a stream that grows exponentially with the number of blocks"), std::string::npos) << said;
+    EXPECT_EQ(said.find("shrinks"), std::string::npos) << said;
 }
 
 TEST(Preflight, DeepNormWithTheInverseGainIsUnstable) {
@@ -197,6 +240,19 @@ TEST(Preflight, ShortRunsHaveTheStepThatWasAskedFor) {
         EXPECT_NEAR(stepped.runs[i].last, typed.runs[i].last, 1e-4) << i;
         EXPECT_GT(std::fabs(stepped.runs[i].last - whole.runs[i].last), 1e-3) << "otherwise this test shows nothing";
     }
+}
+
+TEST(Preflight, ShortRunsHaveTheSizesThatWereAskedFor) {
+    Settings settings;
+    settings.depth = 2;
+    settings.steps = 12;
+    settings.width = 1024;
+    settings.tokens = 100;
+    const auto written = preflight({block_of("x + dt*f(norm(x))*n/d | norm(x)")}, settings, {}).blocks.front();
+    const auto typed = preflight({block_of("x + dt*f(norm(x))*0.09765625 | norm(x)")}, settings, {}).blocks.front();
+    EXPECT_NEAR(written.runs[0].last, typed.runs[0].last, 1e-4);
+    const auto whole = preflight({block_of("x + dt*f(norm(x)) | norm(x)")}, settings, {}).blocks.front();
+    EXPECT_GT(std::fabs(written.runs[0].last - whole.runs[0].last), 1e-3) << "otherwise this test shows nothing";
 }
 
 // Logits a tenth as large learn slowly. Each depth is judged by the slower yardstick of the same depth: below 0.8 of what it gains.

@@ -410,6 +410,43 @@ TEST_P(WrongPrediction, FlipsTheVerdict) {
         << ", tolerance " << text_of(result.tolerance) << "; " << result.note;
 }
 
+const Claim& claim_called(const std::string& id) {
+    static const std::vector<Claim> claims = ledger();
+    return *std::find_if(claims.begin(), claims.end(), [&](const Claim& one) { return one.id == id; });
+}
+
+// One of the many points that these claims compare is not a number: the second, so that there is one to pass over.
+TEST(Planted, OnePointThatIsNoNumberIsEnoughToFail) {
+    for (const auto& [id, quantity] : {std::pair{"dynamics-table-pre-ln", "s"},
+                                       {"dynamics-table-pre-ln", "growth"},
+                                       {"dynamics-pre-peri-constant", "log C"},
+                                       {"dynamics-beta-zero", "log(1 - gamma)"},
+                                       {"dynamics-start-bound", "bound"},
+                                       {"stability-start-rotation", "angle"}}) {
+        Context context;
+        context.quick = true;
+        std::size_t asked = 0;
+        context.replaced = [&, quantity = std::string_view(quantity)](std::string_view of, double stated,
+                                                                      const Place&) {
+            return of == quantity && ++asked == 2 ? std::nan("") : stated;
+        };
+        EXPECT_EQ(judge(claim_called(id), context).measurement.verdict, Verdict::fails) << id << ", " << quantity;
+        EXPECT_GT(asked, 2U) << id;
+    }
+}
+
+TEST(Planted, ProgressOfTheSharedCurveIsTheShareOfItsCurves) {
+    std::vector<double> told;
+    Context context;
+    context.quick = true;
+    context.progress = [&](double share) { told.push_back(share); };
+    judge(claim_called("dynamics-pre-peri-curve"), context);
+    ASSERT_EQ(told.size(), 6U);
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        EXPECT_DOUBLE_EQ(told[i], static_cast<double>(i) / 6);
+    }
+}
+
 std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
     std::string name = std::string(table()[info.param].claim) + "_" + std::to_string(info.param);
     std::replace(name.begin(), name.end(), '-', '_');

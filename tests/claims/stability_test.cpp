@@ -7,11 +7,13 @@
 #include <map>
 #include <mutex>
 
+#include "claims/groups.hpp"
 #include "claims/stability_backward.hpp"
 #include "claims/stability_models.hpp"
 #include "claims/stability_sub_layer.hpp"
 #include "claims/stability_trained.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "sanitized.hpp"
 
 namespace flyball::claims {
@@ -344,6 +346,59 @@ TEST(Study, FiguresOfRotationShowWhatWasMeasured) {
     EXPECT_NEAR(figure.series[3].y[5],
                 mean_of_three([](const TrainedRun& run) { return std::atan(run.sub_added[5] / run.sub_sigma[5]); }),
                 1e-12);
+}
+
+TEST(Study, AMeanOverSeedsIsNoNumberWhereOneDiverged) {
+    std::vector<TrainedRun> runs(3);
+    runs[0].rms = {1, 2};
+    runs[1].rms = {3, 4};
+    runs[2].rms = {5, 9};
+    EXPECT_EQ(mean_over_seeds(runs, &TrainedRun::rms), (std::vector<double>{3, 5}));
+    for (const std::size_t which : {0U, 1U, 2U}) {
+        std::vector<TrainedRun> with = runs;
+        with[which].rms.clear();
+        const std::vector<double> mean = mean_over_seeds(with, &TrainedRun::rms);
+        ASSERT_EQ(mean.size(), 2U) << which;
+        EXPECT_TRUE(std::isnan(mean[0]) && std::isnan(mean[1])) << which;
+    }
+}
+
+// The third run of every condition has diverged: no claim about trained models has ends to compare.
+TEST(Study, ARunThatDivergedLeavesItsClaimsUndecided) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: a model is trained";
+    }
+    std::string whole;
+    Context context;
+    context.quick = true;
+    context.seed = 601;
+    context.shelf.keep = [&](const std::string&, const std::string& text) { whole = text; };
+    Condition one = with_step("pre-ln", 1);
+    one.seeds = 1;
+    trained(context, one);
+    Json diverged = parse_json(whole, "run");
+    for (auto& [name, values] : diverged.items()) {
+        if (name == "validation" || name == "training") {
+            values = Json::array({nullptr});
+        } else if (name != "gradient_norms" && name.find("_start") == std::string::npos) {
+            values = Json::array();
+        }
+    }
+    context.seed = 701;
+    context.shelf.keep = {};
+    context.shelf.find = [&](const std::string& name) -> std::optional<std::string> {
+        return name.ends_with("-703") ? dump_json(diverged) : whole;
+    };
+    std::size_t claims = 0;
+    for (const Claim& claim : ledger()) {
+        if (claim.id.starts_with("stability-trained-")) {
+            const Measurement found = claim.experiment(context);
+            EXPECT_EQ(found.verdict, Verdict::undecided) << claim.id;
+            EXPECT_NE(found.note.find("diverged"), std::string::npos) << claim.id << ": " << found.note;
+            ++claims;
+        }
+    }
+    EXPECT_GT(claims, 20U);
 }
 
 TEST(Study, StopsWhenAsked) {

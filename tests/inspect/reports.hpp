@@ -23,6 +23,7 @@ inline Report made_report(std::size_t layers) {
     Report report;
     report.sequences = 2;
     report.tokens = 3;
+    report.dim = 4;
     report.ids = {10, 11, 12, 13, 14, 15};
     report.loss = 2.5;
     double value = 0.01;

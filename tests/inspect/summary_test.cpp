@@ -207,6 +207,9 @@ TEST(Summary, SaysWhetherTokensCollapse) {
     EXPECT_EQ(sentence_with(report, "mean cosine"),
               "Tokens collapse: the mean cosine of two of them goes from 0.08 at the embedding to 0.91 after the last "
               "block, where they fill 0.86 directions of 3.");
+    report.dim = 2;  // three tokens of two channels
+    EXPECT_NE(sentence_with(report, "mean cosine").find("fill 0.86 directions of 2."), std::string::npos);
+    report.dim = 4;
     report.layers[2].cosine = 0.5;
     report.layers[1].cosine = 0.95;
     report.layers[2].effective_rank = not_measured;  // too large to compute

@@ -173,6 +173,8 @@ KNOWN = [
     ("ids-in-one-window", "src/cli/inspect_command.cpp",
      "given.tokens() / std::max<std::size_t>(1, length)", "given.tokens() / given.tokens()"),
     ("text-of-one-token-leaves-a-folder", "src/cli/inspect_command.cpp", "    inspect::check_batch(input.batch);\n", ""),
+    ("directions-counted-by-tokens-alone", "src/inspect/summary.cpp",
+     "std::min(report.tokens, report.dim)", "report.tokens"),
 ]
 
 # Written from src/inspect and docs/inspect.md by someone who had not seen the tests.
