@@ -59,6 +59,7 @@ KNOWN = [
     ("page-takes-every-run-for-finished", "src/results/parts.cpp", 'finished_(has("provenance.json") && !has("work/run.json"))', 'finished_(has("provenance.json"))'),
     ("page-of-a-run-that-goes-on-names-what-is-to-come-as-damage", "src/results/parts.cpp",
      "if (!finished_ && !has(name)) {", "if (finished_ && !has(name)) {"),
+    ("dots-beside-a-damaged-log-are-those-of-another-run", "src/results/simulation_running.cpp", "runs.back().number = number;", "runs.back().number = runs.size();"),
     ("page-never-sees-a-change", "src/results/watched.cpp", "state_of(one.first) != one.second", "state_of(one.first) != state_of(one.first)"),
     ("page-looks-at-names-alone", "src/results/watched.cpp", "static_cast<std::uint64_t>(found.st_size),\n            found.st_mtim.tv_sec,\n            found.st_mtim.tv_nsec}", "0, 0, 0}"),
     ("page-is-made-at-every-look", "src/results/live_page.cpp", "clocks_.now() >= next_ && fitting_.watched.changed()", "clocks_.now() >= next_"),
@@ -98,7 +99,7 @@ BLIND = [
     ("axis-itself-is-offered-as-a-curve", "src/results/parts.cpp", "value.is_number() && key != x && std::find", "value.is_number() && std::find"),
     ("second-sentence-runs-on-into-the-next", "src/results/preflight.cpp", "end == std::string::npos ? end : end + 1 - begin", "end == std::string::npos ? end : end + 1"),
     ("dot-at-one-jumps-to-minus-one", "src/results/simulation.cpp", "std::lround(inside * 32767.0F)", "std::lround(inside * 32768.0F)"),
-    ("running-picture-shows-the-run-before", "src/results/simulation_running.cpp", 'fmt::format("frames-{}", i + 1)', 'fmt::format("frames-{}", i)'),
+    ("running-picture-shows-the-run-before", "src/results/simulation_running.cpp", 'fmt::format("frames-{}", run.number)', 'fmt::format("frames-{}", run.number - 1)'),
     ("stretched-law-exchanges-rate-and-power", "src/results/theory.cpp", 'brief(terminal, "rate"), brief(terminal, "p")', 'brief(terminal, "p"), brief(terminal, "rate")'),
     ("seed-ten-stands-before-seed-nine", "src/results/training.cpp", "seed.insert(0, seed.size() < 20", "seed.insert(seed.size(), seed.size() < 20"),
 ]
