@@ -6,6 +6,7 @@
 #include "report/figure.hpp"
 #include "support.hpp"
 
+#include "report/utf8.hpp"
 namespace flyball::results::test {
 namespace {
 
@@ -396,3 +397,19 @@ TEST(ResultFolders, AnUnfinishedRunSaysSo) {
 
 }  // namespace
 }  // namespace flyball::results::test
+TEST(ResultFolders, OfLongNamesHaveATitleThatIsCutBetweenLetters) {
+    const ResultFolder place("simulate");
+    std::vector<std::filesystem::path> folders;
+    for (const std::string begin : {"a", "b", "c"}) {
+        std::string name = begin;
+        for (int i = 0; i < 100; ++i) {
+            name += "\u00e9";
+        }
+        place.put(name + "/config.toml", "[simulate]\nseed = \"1\"\n");
+        folders.push_back(place.path() / name);
+    }
+    const std::string title = fitting_document(folders, Absent::refused).title;
+    EXPECT_TRUE(title.ends_with("\u00e9\u2026")) << title;
+    EXPECT_EQ(title, report::clean(title));
+}
+

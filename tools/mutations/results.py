@@ -19,6 +19,7 @@ KNOWN = [
     ("short-counts-heads-that-do-not-select", "src/results/in_short.cpp", 'head.value("selective", false) ? 1U : 0U', 'head.value("selective", false) ? 0U : 1U'),
     ("short-counts-verdicts-twice", "src/results/in_short.cpp", "            counts.erase(found);\n", ""),
     ("a-changed-digit-is-shown-as-if-it-were-the-runs", "src/results/parts.cpp", "    if (record::file_checksum(folder_ / name) != sum->second) {", "    if (sum->second.empty()) {", "cli"),
+    ("title-is-cut-inside-a-letter", "src/results/document.cpp", "report::shortened(names, 200);", "names.substr(0, 200);"),
     ("one-name-fills-the-page", "src/results/document.cpp", "    shorten_texts(folders);\n", ""),
     ("models-of-one-name-are-mixed-up", "src/results/in_short.cpp", "return different.size() == names.size() ? brief : names;", "return brief;"),
     ("page-draws-the-figures-of-softmax-for-all", "src/results/models.cpp", "endings.push_back(ending_of(other));", "endings.push_back(ending_of(document));"),
