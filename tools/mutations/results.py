@@ -56,6 +56,8 @@ KNOWN = [
     ("thinning-closes-gaps", "src/results/detail.cpp", "for (const std::size_t i : {least, largest, gap}) {", "for (const std::size_t i : {least, largest}) {"),
     ("page-grows-beyond-its-size", "src/results/document.cpp", "if (fitting.level < levels) {\n                continue;\n            }", "if (fitting.level == levels) {\n                continue;\n            }"),
     ("base64-without-padding", "src/results/parts.cpp", "out += left > 2 ? letters[all & 63U] : '=';", "out += letters[all & 63U];"),
+    ("an-edited-figure-is-shown-as-if-it-were-the-runs", "src/results/figures.cpp", 'reader.attempt(name + ".csv", [&] {', 'reader.attempt(name, [&] {'),
+    ("runs-of-a-folder-have-one-provenance", "src/results/parts.cpp", "read_sums(name.substr(0, slash + 1));", 'read_sums("");'),
     # runs that go on, and pages that are made again
     ("page-takes-every-run-for-finished", "src/results/parts.cpp", 'finished_(has("provenance.json") && !has("work/run.json"))', 'finished_(has("provenance.json"))'),
     ("page-of-a-run-that-goes-on-names-what-is-to-come-as-damage", "src/results/parts.cpp",
