@@ -74,7 +74,7 @@ Json laws_table(const Json& runs, const Detail& detail) {
 }  // namespace
 
 void read_theory(Reader& reader) {
-    reader.attempt("theory.json", [&] {
+    reader.attempt_so_far("theory.json", [&] {
         const Json document = reader.json("theory.json");
         const Json& runs = document.at("runs");
         std::set<std::string> different;

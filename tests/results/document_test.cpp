@@ -6,9 +6,9 @@
 #include "core/safetensors.hpp"
 #include "record/sealed.hpp"
 #include "report/figure.hpp"
+#include "report/utf8.hpp"
 #include "support.hpp"
 
-#include "report/utf8.hpp"
 namespace flyball::results::test {
 namespace {
 
@@ -451,6 +451,22 @@ TEST(ResultFolders, LongTextsAreShortenedBetweenLetters) {
     EXPECT_FALSE(part_of(read, "curves").is_null());
 }
 
+TEST(ResultFolders, OfLongNamesHaveATitleThatIsCutBetweenLetters) {
+    const ResultFolder place("simulate");
+    std::vector<std::filesystem::path> folders;
+    for (const std::string begin : {"a", "b", "c"}) {
+        std::string name = begin;
+        for (int i = 0; i < 100; ++i) {
+            name += "\u00e9";
+        }
+        place.put(name + "/config.toml", "[simulate]\nseed = \"1\"\n");
+        folders.push_back(place.path() / name);
+    }
+    const std::string title = fitting_document(folders, Absent::refused).title;
+    EXPECT_TRUE(title.ends_with("\u00e9\u2026")) << title;
+    EXPECT_EQ(title, report::clean(title));
+}
+
 TEST(ResultFolders, ThatAreNoneAreRefused) {
     EXPECT_THROW(document_of({"/no/such/folder"}), Error);
     const ResultFolder other("schemes");
@@ -470,19 +486,3 @@ TEST(ResultFolders, AnUnfinishedRunSaysSo) {
 
 }  // namespace
 }  // namespace flyball::results::test
-TEST(ResultFolders, OfLongNamesHaveATitleThatIsCutBetweenLetters) {
-    const ResultFolder place("simulate");
-    std::vector<std::filesystem::path> folders;
-    for (const std::string begin : {"a", "b", "c"}) {
-        std::string name = begin;
-        for (int i = 0; i < 100; ++i) {
-            name += "\u00e9";
-        }
-        place.put(name + "/config.toml", "[simulate]\nseed = \"1\"\n");
-        folders.push_back(place.path() / name);
-    }
-    const std::string title = fitting_document(folders, Absent::refused).title;
-    EXPECT_TRUE(title.ends_with("\u00e9\u2026")) << title;
-    EXPECT_EQ(title, report::clean(title));
-}
-

@@ -206,8 +206,8 @@ TEST(UnfinishedClaims, ShowsThoseThatAreDecidedInTheOrderOfTheLedger) {
     EXPECT_EQ(part_of(folder.read(), "claims")["claims"].size(), 2U) << "the rest is shown";
 }
 
-TEST(UnfinishedModels, HaveNothingYet) {
-    for (const char* command : {"inspect", "limits", "check"}) {
+TEST(UnfinishedCommands, HaveNothingYet) {
+    for (const char* command : {"inspect", "limits", "check", "theory"}) {
         const ResultFolder folder(command);
         go_on(folder);
         const Json read = folder.read();

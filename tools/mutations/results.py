@@ -59,10 +59,11 @@ KNOWN = [
     ("an-edited-figure-is-shown-as-if-it-were-the-runs", "src/results/figures.cpp", 'reader.attempt(name + ".csv", [&] {', 'reader.attempt(name, [&] {'),
     ("runs-of-a-folder-have-one-provenance", "src/results/parts.cpp", "read_sums(name.substr(0, slash + 1));", 'read_sums("");'),
     # runs that go on, and pages that are made again
+    ("dots-beside-a-damaged-log-are-those-of-another-run", "src/results/simulation_running.cpp", "runs.back().number = number;", "runs.back().number = runs.size();"),
+    ("theory-that-goes-on-is-damaged", "src/results/theory.cpp", 'reader.attempt_so_far("theory.json"', 'reader.attempt("theory.json"'),
     ("page-takes-every-run-for-finished", "src/results/parts.cpp", 'finished_(has("provenance.json") && !has("work/run.json"))', 'finished_(has("provenance.json"))'),
     ("page-of-a-run-that-goes-on-names-what-is-to-come-as-damage", "src/results/parts.cpp",
      "if (!finished_ && !has(name)) {", "if (finished_ && !has(name)) {"),
-    ("dots-beside-a-damaged-log-are-those-of-another-run", "src/results/simulation_running.cpp", "runs.back().number = number;", "runs.back().number = runs.size();"),
     ("page-never-sees-a-change", "src/results/watched.cpp", "state_of(one.first) != one.second", "state_of(one.first) != state_of(one.first)"),
     ("page-looks-at-names-alone", "src/results/watched.cpp", "static_cast<std::uint64_t>(found.st_size),\n            found.st_mtim.tv_sec,\n            found.st_mtim.tv_nsec}", "0, 0, 0}"),
     ("page-is-made-at-every-look", "src/results/live_page.cpp", "clocks_.now() >= next_ && fitting_.watched.changed()", "clocks_.now() >= next_"),
