@@ -143,7 +143,7 @@ def main():
                 using.try_fixed_simulation(Page(driver, fixed["simulation"]))
                 claims = Page(driver, fixed["claims"])
                 using.try_fixed_claims(claims)
-                fixed_data.simulation(place / "fixed-ended", {"pre-ln": "diverged"}, lambda k: 10.0 ** (k - 4))
+                fixed_data.simulation(place / "fixed-ended", {"post-ln": "goes on", "pre-ln": "diverged", "peri-ln": "until"}, lambda k: 10.0 ** (k - 4))
                 flyball("report", str(place / "fixed-ended"), str(place / "fixed-claims"), "-o", str(place / "two.html"))
                 using.try_two_folders(Page(driver, place / "two.html"))
                 claims.forget()  # looking at pixels has its own warnings
