@@ -1,5 +1,6 @@
 """The page as a reader uses it: every control does what it says, and every number shown is that of the data."""
 import math
+import re
 import time
 
 from driver import expect
@@ -172,6 +173,24 @@ def try_fixed_simulation(page):
     least, most = 0, 1 - math.exp(-9.6) + 0.2 * math.exp(-9.6) * (1 - math.exp(-9.6))  # of post-ln: rate 1.2, depth 4
     expect(abs(band["y"] - place(most)) < 2 and abs(band["y"] + band["height"] - place(least)) < 2, f"the band reaches from edge to edge: {band}, {ticks}")
     expect(len(page.all("path[fill-opacity]", charts[2])) == 0, "lengths have no band here")
+
+
+def try_long_simulation(page, runs, cosine_of, edges_of):
+    """More samples than a screen shows: a line and the edges of its band have each the points where they turn."""
+    chart = page.all(".chart")[0]
+    expect("pale band holds the middle 90 %" in page.all(".caption", chart)[0].text, "a long run says what its band is")
+    ticks = page.run(Y_TICKS, chart)
+    bands = [band.get_attribute("d") for band in page.all("path[fill-opacity]", chart)]
+    expect(len(bands) == len(runs), f"and has one a line: {len(bands)}")
+    for (name, _, rate), band in zip(runs, bands):
+        points = [tuple(map(float, point.split())) for point in re.findall(r"[-0-9.]+ [-0-9.]+", band)]
+        left, right = min(points)[0], max(points)[0]
+        worst = 0
+        for number, (x, y) in enumerate(points):
+            t = 4 * (x - left) / (right - left)
+            value = min(ticks)[0] + (y + 4 - min(ticks)[1]) * (max(ticks)[0] - min(ticks)[0]) / (max(ticks)[1] - min(ticks)[1])
+            worst = max(worst, abs(value - edges_of(cosine_of(rate, t), t)[0 if number >= len(points) / 2 else 1]))
+        expect(worst < 0.03, f"the band of {name} goes along its edges: {worst} beside them")
 
 
 def try_fixed_claims(page):

@@ -33,6 +33,8 @@ KNOWN = [
     ("pale-letters", "web/src/page.css", "--muted: #57606a; --axis", "--muted: #8f98a3; --axis"),
     ("slider-without-a-name", "web/src/player.ts", "value: 0, 'aria-label': 'Depth (time); arrow keys go from moment to moment, space plays' });", "value: 0 });"),
     ("a-run-that-goes-on-has-ended", "web/src/player.ts", "        case 'goes on': return '(so far)';\n", ""),
+    ("band-of-a-long-run-by-number", "web/src/parts.ts", "if (!values || x === places) return values;", "if (!values || x.length > 0) return values;"),
+    ("band-of-a-long-run-is-missing", "web/src/parts.ts", "lo: band && at_places_of(", "lo: band && !series.own_x?.[quantity] && at_places_of("),
     ("page-jumps-when-a-run-ends", "web/src/carry.ts", "if (after && window.scrollY > 0) window.scrollBy", "if (after && window.scrollY < 0) window.scrollBy"),
 ]
 
