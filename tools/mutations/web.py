@@ -35,6 +35,8 @@ KNOWN = [
     ("a-run-that-goes-on-has-ended", "web/src/player.ts", "        case 'goes on': return '(so far)';\n", ""),
     ("band-of-a-long-run-by-number", "web/src/parts.ts", "if (!values || x === places) return values;", "if (!values || x.length > 0) return values;"),
     ("band-of-a-long-run-is-missing", "web/src/parts.ts", "lo: band && at_places_of(", "lo: band && !series.own_x?.[quantity] && at_places_of("),
+    ("plot-loses-the-focus", "web/src/carry.ts", "element === document.activeElement)", "element === document.activeElement && element instanceof HTMLElement)"),
+    ("hidden-line-of-a-figure-comes-back", "web/src/chart.ts", "        this.name();  // it is drawn", "        // it is drawn"),
     ("page-jumps-when-a-run-ends", "web/src/carry.ts", "if (after && window.scrollY > 0) window.scrollBy", "if (after && window.scrollY < 0) window.scrollBy"),
 ]
 
