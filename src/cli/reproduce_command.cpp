@@ -154,8 +154,6 @@ ExitCode report(const ReproduceFlags& flags, const Common& common, const std::ve
     return good ? ExitCode::done : ExitCode::bad_verdict;
 }
 
-constexpr std::size_t largest_ledger = std::size_t{64} << 20U;
-
 ExitCode run(const ReproduceFlags& flags, const Common& common) {
     const std::vector<claims::Claim> ledger = chosen(flags);
     if (flags.list || flags.markdown) {
@@ -171,7 +169,7 @@ ExitCode run(const ReproduceFlags& flags, const Common& common) {
                                                    flags.folder.resume_command("reproduce"), sheet);
     }
     if (folder && folder->finished()) {
-        print_out(common.json ? read_text_file(folder->path() / "claims.json", largest_ledger)
+        print_out(common.json ? folder->stored_claims()
                               : fmt::format("The run in {} is complete; its claims are in claims.md and claims.json. "
                                             "Claims that it skipped are run by --force, with all others.\n",
                                             folder->path().string()));

@@ -24,9 +24,14 @@ ReproduceFolder::ReproduceFolder(std::filesystem::path path, record::FolderUse u
       folder_(std::move(path), use,
               {to_toml(configuration), identity_of(configuration), resume_command_, "cli.reproduce"}) {}
 
+std::string ReproduceFolder::stored_claims() const {
+    constexpr std::size_t largest = std::size_t{64} << 20U;
+    return read_text_file(path() / "claims.json", largest);
+}
+
 bool ReproduceFolder::stored_verdicts_are_recorded(const std::vector<Claim>& ledger) const {
     const std::filesystem::path file = path() / "claims.json";
-    const Json document = parse_json(read_text_file(file, std::size_t{1} << 24U), file.string());
+    const Json document = parse_json(stored_claims(), file.string());
     std::map<std::string, std::string> verdicts;
     try {
         for (const Json& claim : document.at("claims")) {

@@ -6,6 +6,7 @@
 
 #include "cli/terminal.hpp"
 #include "report/text.hpp"
+#include "report/utf8.hpp"
 
 namespace flyball::cli {
 
@@ -23,8 +24,7 @@ std::size_t longest_cell() {
 }
 
 std::string cell(const Value& value) {
-    std::string text = claims::text_of(value);
-    return text.size() <= longest_cell() ? text : text.substr(0, longest_cell() - 3) + "...";
+    return report::shortened(claims::text_of(value), longest_cell(), true);
 }
 
 std::string shown_verdict(const Judged& result) {

@@ -41,6 +41,7 @@ class ReproduceFolder {
 
     // Taken up, and nothing was left to do.
     bool finished() const { return folder_.finished(); }
+    std::string stored_claims() const;  // claims.json
     bool stored_verdicts_are_recorded(const std::vector<claims::Claim>& ledger) const;
     const std::filesystem::path& path() const { return folder_.path(); }
     const std::string& resume_command() const { return resume_command_; }

@@ -143,7 +143,7 @@ ExitCode run(SampleFlags& flags, const Common& common) {
     if (flags.prompt && !flags.ids.empty()) {
         throw Error(ErrorKind::usage, where_sample, "--prompt and --ids together", "one of them");
     }
-    flags.settings.sampling.temperature = number_of("--temperature", flags.temperature);
+    flags.settings.sampling.temperature = number_of("temperature", flags.temperature);
     model::check(flags.settings.sampling);
     const std::filesystem::path folder = model::locate(flags.model);
     const model::Model<float> model = model::load_model(folder);

@@ -103,8 +103,10 @@ std::string collapse_sentence(const std::vector<SchemeRun>& runs, bool alone) {
     std::vector<Ranked> collapsed;
     std::vector<SchemeRun> others;
     bool moved = false;
+    bool together = true;  // from the start
     for (const SchemeRun& run : runs) {
         moved = moved || std::fabs(last_of(run).cosine - first_of(run).cosine) >= still;
+        together = together && run.record.collapse_time == first_of(run).t;
         if (run.record.collapse_time) {
             collapsed.push_back({run.scheme.name, *run.record.collapse_time});
         } else {
@@ -116,7 +118,7 @@ std::string collapse_sentence(const std::vector<SchemeRun>& runs, bool alone) {
     if (!moved) {
         return fmt::format("Nothing much happens {}: {} mean cosine changes by less than {}{}.", by,
                            runs.size() == 1 ? "its" : "every", still,
-                           order.empty() ? "" : ", for the tokens are together from the start");
+                           together ? ", for the tokens are together from the start" : "");
     }
     if (runs.size() == 1) {
         const std::string whose = alone ? "Its tokens" : fmt::format("The tokens of {}", runs[0].scheme.name);

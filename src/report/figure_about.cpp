@@ -1,6 +1,5 @@
 #include "report/figure_about.hpp"
 
-#include <array>
 #include <utility>
 
 #include "report/colour.hpp"
@@ -33,27 +32,6 @@ Json head_json(std::string_view kind, const std::string& title, const std::strin
     json["title"] = title;
     json["caption"] = caption;
     return json;
-}
-
-// What escape() has done to a text.
-std::string unescaped(std::string_view text) {
-    constexpr std::array<std::pair<std::string_view, char>, 5> entities = {
-        {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&#39;", '\''}}};
-    std::string out;
-    for (std::size_t i = 0; i < text.size();) {
-        std::size_t taken = 1;
-        char c = text[i];
-        for (const auto& [entity, meaning] : entities) {
-            if (text.substr(i, entity.size()) == entity) {
-                taken = entity.size();
-                c = meaning;
-                break;
-            }
-        }
-        out += c;
-        i += taken;
-    }
-    return out;
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ void describe(const Library& use, cairo_surface_t* pdf, const std::string& svg) 
     const std::size_t begin = svg.find("<title>");
     const std::size_t end = svg.find("</title>");
     if (begin != std::string::npos && end != std::string::npos) {
-        use.say(pdf, CAIRO_PDF_METADATA_TITLE, svg.substr(begin + 7, end - begin - 7).c_str());
+        use.say(pdf, CAIRO_PDF_METADATA_TITLE, unescaped(svg.substr(begin + 7, end - begin - 7)).c_str());
     }
     use.say(pdf, CAIRO_PDF_METADATA_CREATOR, "flyball");
     use.say(pdf, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");

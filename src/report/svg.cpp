@@ -140,6 +140,26 @@ std::string escape(std::string_view text) {
     return out;
 }
 
+std::string unescaped(std::string_view text) {
+    constexpr std::array<std::pair<std::string_view, char>, 5> entities = {
+        {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&#39;", '\''}}};
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t taken = 1;
+        char c = text[i];
+        for (const auto& [entity, meaning] : entities) {
+            if (text.substr(i, entity.size()) == entity) {
+                taken = entity.size();
+                c = meaning;
+                break;
+            }
+        }
+        out += c;
+        i += taken;
+    }
+    return out;
+}
+
 double text_width(std::string_view text, double size) {
     double width = 0;
     for (const auto character : characters(text)) {

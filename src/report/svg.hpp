@@ -17,6 +17,8 @@ std::string px(double value);
 
 // Clean text with the five characters of XML escaped.
 std::string escape(std::string_view text);
+// The text that escape() was given.
+std::string unescaped(std::string_view text);
 
 // Width in pixels, rather too large than too small: the viewer's font is not known.
 double text_width(std::string_view text, double size);

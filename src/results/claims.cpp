@@ -52,13 +52,9 @@ void show_claims(Reader& reader, const Json& claims) {
     Json drawn = Json::array();
     for (const std::string& name : figures) {
         // A name that leads out of the folder is no figure of ours.
-        reader.attempt(name, [&] {
-            if (name.find('/') == std::string::npos) {
-                if (Json figure = figure_of(reader, name); !figure.is_null()) {
-                    drawn.push_back(std::move(figure));
-                }
-            }
-        });
+        if (name.find('/') == std::string::npos) {
+            add_figure(reader, name, drawn);
+        }
     }
     if (!drawn.empty()) {
         reader.add({{"kind", "figures"}, {"title", "Figures"}, {"figures", std::move(drawn)}});

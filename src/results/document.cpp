@@ -11,6 +11,7 @@
 #include "core/unreachable.hpp"
 #include "core/version.hpp"
 #include "report/page.hpp"
+#include "report/utf8.hpp"
 #include "results/parts.hpp"
 
 namespace flyball::results {
@@ -294,7 +295,7 @@ Fitting fitting_document(const std::vector<std::filesystem::path>& folders, Abse
                                        {"state", folder.at("state")},
                                        {"unreadable", folder.at("unreadable")}});
         }
-        fitting.title = "Flyball report: " + names.substr(0, 200);
+        fitting.title = "Flyball report: " + report::shortened(names, 200);
         return fitting;
     }
 }

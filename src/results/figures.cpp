@@ -135,33 +135,46 @@ void fill_boxes(Json& figure, const Rows& rows) {
     }
 }
 
-}  // namespace
-
-Json figure_of(const Reader& reader, const std::string& name) {
+// What the picture says of itself; null where it says nothing, or the page has its own of these.
+Json picture_of(const Reader& reader, const std::string& name) {
     std::optional<Json> figure = report::about_in(reader.text(name + ".svg"), name + ".svg");
     if (!figure) {
         return nullptr;
     }
-    if (const std::string drawn = figure->at("kind"); drawn == "spheres" || drawn == "circles" || drawn == "panels") {
-        return nullptr;  // the page has its own of these
-    }
-    const Rows rows = parse_csv(reader.text(name + ".csv"), name + ".csv");
     const std::string kind = figure->at("kind");
+    return kind == "spheres" || kind == "circles" || kind == "panels" ? Json() : *figure;
+}
+
+void fill(Json& figure, const Reader& reader, const std::string& name) {
+    const Rows rows = parse_csv(reader.text(name + ".csv"), name + ".csv");
+    const std::string kind = figure.at("kind");
     const std::size_t columns = rows.empty() ? 0 : rows.front().size();
     if (columns != 3 && !(kind == "lines" && columns == 5)) {
         refuse_figure(name, fmt::format("{} columns", columns), "those of a figure");
     }
-    (*figure)["name"] = name;
+    figure["name"] = name;
     if (kind == "lines") {
-        fill_lines(*figure, rows, name, reader.detail());
+        fill_lines(figure, rows, name, reader.detail());
     } else if (kind == "heat") {
-        fill_heat(*figure, rows, name, reader.detail());
+        fill_heat(figure, rows, name, reader.detail());
     } else if (kind == "boxes") {
-        fill_boxes(*figure, rows);
+        fill_boxes(figure, rows);
     } else {
         refuse_figure(name, "a picture of another kind", "lines, a heat map or boxes");
     }
-    return *figure;
+}
+
+}  // namespace
+
+void add_figure(Reader& reader, const std::string& name, Json& drawn) {
+    Json figure;
+    reader.attempt(name + ".svg", [&] { figure = picture_of(reader, name); });
+    if (!figure.is_null()) {
+        reader.attempt(name + ".csv", [&] {
+            fill(figure, reader, name);
+            drawn.push_back(std::move(figure));
+        });
+    }
 }
 
 }  // namespace flyball::results

@@ -55,11 +55,7 @@ Json limits_pictures(Reader& reader, const Json& document) {
     Json drawn = Json::array();
     const auto add = [&](const std::string& name) {
         if (reader.has(name + ".svg")) {
-            reader.attempt(name, [&] {
-                if (Json figure = figure_of(reader, name); !figure.is_null()) {
-                    drawn.push_back(std::move(figure));
-                }
-            });
+            add_figure(reader, name, drawn);
         }
     };
     add("share-length");

@@ -44,13 +44,16 @@ Reader::Reader(std::filesystem::path folder, const Detail& detail, Watched& watc
       watched_(watched),
       finished_(has("provenance.json") && !has("work/run.json")),
       settings_(std::move(settings)) {
-    if (!finished_) {
-        return;
+    if (finished_) {
+        read_sums("");
     }
+}
+
+void Reader::read_sums(const std::string& within) {
     try {
-        const Json about = json("provenance.json");
+        const Json about = json(within + "provenance.json");
         for (const auto& [name, sum] : about.at("files").items()) {
-            sums_[name] = sum.get<std::string>();
+            sums_[within + name] = sum.get<std::string>();
         }
     } catch (const Error&) {
         return;  // whoever shows the provenance says so
@@ -61,6 +64,9 @@ Reader::Reader(std::filesystem::path folder, const Detail& detail, Watched& watc
 
 // A digit that somebody changed, or a file of another run, can be read as well as the right one.
 void Reader::compare_with_provenance(const std::string& name) {
+    if (const std::size_t slash = name.rfind('/'); finished_ && slash != std::string::npos) {
+        read_sums(name.substr(0, slash + 1));  // each run of a folder of runs has a provenance.json of its own
+    }
     const auto sum = sums_.find(name);
     std::error_code error;
     if (sum == sums_.end() || !std::filesystem::is_regular_file(folder_ / name, error) ||

@@ -52,6 +52,7 @@ class Reader {
     const std::vector<std::string>& unreadable() const { return unreadable_; }
 
   private:
+    void read_sums(const std::string& within);  // of the folder's files, or of those of one in it: "", "run/"
     void compare_with_provenance(const std::string& name);
 
     std::filesystem::path folder_;
@@ -115,8 +116,8 @@ CurveSeries series_of_records(const std::string& name, const Json& records, cons
 // Colour and dash of a scheme by its name, as the catalogue has it; of equations of one's own by their number.
 report::Style style_of_scheme(const std::string& name, std::size_t& own_equations);
 
-// A figure NAME.csv with what NAME.svg says of it; null where the picture says nothing.
-Json figure_of(const Reader& reader, const std::string& name);
+// Adds the figure NAME.csv with what NAME.svg says of it; nothing where the picture says nothing.
+void add_figure(Reader& reader, const std::string& name, Json& drawn);
 
 std::string base64(std::string_view bytes);
 

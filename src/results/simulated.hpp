@@ -14,6 +14,7 @@ namespace flyball::results {
 
 struct Simulated {
     std::string name, equation, outcome;
+    std::size_t number = 0;  // in work/, from 1
     report::Style style;
     CurveSeries series;
     double collapse_time = std::numeric_limits<double>::quiet_NaN();

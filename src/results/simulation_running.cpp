@@ -77,8 +77,8 @@ Json spheres_so_far(const Reader& reader, const std::vector<Simulated>& runs) {
     std::size_t shown = 0;
     std::size_t dim = 0;
     std::size_t samples = 0;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const std::string name = fmt::format("frames-{}", i + 1);
+    for (const Simulated& run : runs) {
+        const std::string name = fmt::format("frames-{}", run.number);
         Motion motion;  // without a frame where none is written yet
         if (reader.has("work/" + name + ".safetensors")) {
             const SafeTensors file = record::open_sealed_of_any_run(reader.file("work/" + name + ".safetensors"), name);
@@ -89,8 +89,8 @@ Json spheres_so_far(const Reader& reader, const std::vector<Simulated>& runs) {
             motion = read_motion(file, "theta", "time");
             dim = motion.dim;
         }
-        samples = std::max(samples, runs[i].series.x.size());
-        list.push_back(sphere_run(motion, runs[i], reader.detail(), shown));
+        samples = std::max(samples, run.series.x.size());
+        list.push_back(sphere_run(motion, run, reader.detail(), shown));
     }
     if (dim == 0) {
         return {};
@@ -118,6 +118,7 @@ void read_running_simulation(Reader& reader) {
         reader.attempt_so_far(name, [&] {
             if (const Json lines = reader.json_lines(name); !lines.empty()) {
                 runs.push_back(read_sample_log(lines, own_equations));
+                runs.back().number = number;  // one before it may be damaged
             }
         });
     }

@@ -74,7 +74,7 @@ Json laws_table(const Json& runs, const Detail& detail) {
 }  // namespace
 
 void read_theory(Reader& reader) {
-    reader.attempt("theory.json", [&] {
+    reader.attempt_so_far("theory.json", [&] {
         const Json document = reader.json("theory.json");
         const Json& runs = document.at("runs");
         std::set<std::string> different;
@@ -98,12 +98,10 @@ void read_theory(Reader& reader) {
         }
     });
     Json drawn = Json::array();
-    for (const char* name : {"cosine", "velocity", "radius"}) {
-        reader.attempt(name, [&] {
-            if (Json figure = figure_of(reader, name); !figure.is_null()) {
-                drawn.push_back(std::move(figure));
-            }
-        });
+    for (const std::string name : {"cosine", "velocity", "radius"}) {
+        if (reader.finished() || reader.has(name + ".svg")) {
+            add_figure(reader, name, drawn);
+        }
     }
     if (!drawn.empty()) {
         reader.add({{"kind", "figures"}, {"title", "Over depth"}, {"figures", std::move(drawn)}});

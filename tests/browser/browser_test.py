@@ -143,7 +143,10 @@ def main():
                 using.try_fixed_simulation(Page(driver, fixed["simulation"]))
                 claims = Page(driver, fixed["claims"])
                 using.try_fixed_claims(claims)
-                fixed_data.simulation(place / "fixed-ended", {"pre-ln": "diverged"}, lambda k: 10.0 ** (k - 4))
+                fixed_data.simulation(place / "fixed-long", depths=[k / 250 for k in range(1001)], edges=fixed_data.wavy_edges_of)
+                flyball("report", str(place / "fixed-long"), "-o", str(place / "long.html"))
+                using.try_long_simulation(Page(driver, place / "long.html"), fixed_data.SCHEMES, fixed_data.cosine_of, fixed_data.wavy_edges_of)
+                fixed_data.simulation(place / "fixed-ended", {"post-ln": "goes on", "pre-ln": "diverged", "peri-ln": "until"}, lambda k: 10.0 ** (k - 4))
                 flyball("report", str(place / "fixed-ended"), str(place / "fixed-claims"), "-o", str(place / "two.html"))
                 using.try_two_folders(Page(driver, place / "two.html"))
                 claims.forget()  # looking at pixels has its own warnings

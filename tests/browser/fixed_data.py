@@ -37,27 +37,40 @@ def point(token, rate, t):
     return [v / length for v in p]
 
 
-def simulation(folder, outcomes=None, speed=None):
+def cosine_of(rate, t):
+    return 1 - math.exp(-rate * t * t / 2)
+
+
+# The middle 90 % around a cosine, as short runs and as long ones have it: of the latter the edges turn elsewhere than the line.
+def edges_of(c, t):
+    return 0.8 * c, c + 0.2 * (1 - c) * c
+
+
+def wavy_edges_of(c, t):
+    return c - 0.1 - 0.05 * math.sin(40 * t), c + 0.1 + 0.05 * math.cos(55 * t)
+
+
+def simulation(folder, outcomes=None, speed=None, depths=DEPTHS, edges=edges_of):
     """`outcomes`: of schemes that did not end as usual; `speed`: of a sample by its number, with three systems around it."""
     folder.mkdir()
     (folder / "config.toml").write_text("[simulate]\nscheme = [\"post-ln\", \"pre-ln\", \"peri-ln\"]\ntokens = 40\ndim = 3\nbeta = 2\ntime = 4\nsystems = 3\nseed = 1\n")
     (folder / "provenance.json").write_text('{"version": "0.0.0", "seed": 1}')
     runs, tensors = [], []
     for i, (name, _, rate) in enumerate(SCHEMES):
-        cosine = [1 - math.exp(-rate * t * t / 2) for t in DEPTHS]
-        speeds = [speed(k) if speed else 0.02 + rate * t * math.exp(-rate * t) for k, t in enumerate(DEPTHS)]
-        runs.append({"scheme": name, "equation": "norm(x)", "outcome": (outcomes or {}).get(name, "done"), "t": DEPTHS,
-                     "cosine": {"mean": cosine, "lo": [0.8 * c for c in cosine], "hi": [c + 0.2 * (1 - c) * c for c in cosine]},
+        cosine = [cosine_of(rate, t) for t in depths]
+        speeds = [speed(k) if speed else 0.02 + rate * t * math.exp(-rate * t) for k, t in enumerate(depths)]
+        runs.append({"scheme": name, "equation": "norm(x)", "outcome": (outcomes or {}).get(name, "done"), "t": depths,
+                     "cosine": {"mean": cosine, **{edge: [edges(c, t)[k] for c, t in zip(cosine, depths)] for k, edge in enumerate(("lo", "hi"))}},
                      "one_minus_cosine": [1 - c for c in cosine], "speed": speeds,
-                     "radius": {"mean": [1 + (0 if i == 0 else rate) * t for t in DEPTHS], "min": [1] * len(DEPTHS), "max": [9] * len(DEPTHS)},
-                     "clusters": [max(1, 40 - 9 * k) for k in range(len(DEPTHS))], "collapse_time": None})
+                     "radius": {"mean": [1 + (0 if i == 0 else rate) * t for t in depths], "min": [1] * len(depths), "max": [9] * len(depths)},
+                     "clusters": [max(1, 40 - 9 * k) for k in range(len(depths))], "collapse_time": None})
         rows = [v for t in TIMES for token in range(TOKENS) for v in point(token, rate, t)]
         tensors.append((f"time.{i}", "F64", [len(TIMES)], struct.pack(f"<{len(TIMES)}d", *TIMES)))
         tensors.append((f"run.{i}", "F32", [len(TIMES), TOKENS, 3], struct.pack(f"<{len(rows)}f", *rows)))
     (folder / "result.json").write_text(json.dumps({"runs": runs}))
     if speed:
-        of_systems = [factor * speed(k) for k in range(len(DEPTHS)) for factor in (0.5, 1, 1.5)]
-        safetensors(folder / "samples.safetensors", [(f"{i}.{name}.systems.speed", "F64", [len(DEPTHS), 3], struct.pack(f"<{len(of_systems)}d", *of_systems))
+        of_systems = [factor * speed(k) for k in range(len(depths)) for factor in (0.5, 1, 1.5)]
+        safetensors(folder / "samples.safetensors", [(f"{i}.{name}.systems.speed", "F64", [len(depths), 3], struct.pack(f"<{len(of_systems)}d", *of_systems))
                                                      for i, (name, _, _) in enumerate(SCHEMES)], {})
     safetensors(folder / "frames.safetensors", tensors, {"tokens": str(TOKENS), "dim": "3", "share": "1"})
 

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+import fixed_data
+
 sys.path.append("/usr/lib/python3/dist-packages")  # where Debian has it, when another python3 comes first
 try:
     from selenium import webdriver
@@ -263,6 +265,32 @@ def try_claims(driver, place):
         run.wait()
 
 
+def try_figures(driver, place):
+    """A plot that has the focus, and a line that is hidden, when another claim is decided: the part is made anew."""
+    folder = place / "figures"
+    fixed_data.claims(folder)
+    (folder / "provenance.json").unlink()
+    driver.get("about:blank")
+    driver.get_log("browser"), driver.get_log("performance")
+    with Served(folder) as served:
+        page = Page(driver, served.address)
+        wait(lambda: page.all(".telling .legend button"), "the figure is drawn")
+        page.click(page.all(".telling .legend button")[1])
+        page.run("document.querySelector('.telling svg.plot').focus()")
+        page.run("window.plot = document.querySelector('.telling svg.plot')")
+        claims = json.loads((folder / "claims.json").read_text())
+        claims["claims"].append({**claims["claims"][0], "id": "stability-seven"})
+        (folder / "claims.json").write_text(json.dumps(claims))
+        wait(lambda: "7 of 7 claims" in " ".join(page.text(".caption")), "the new claim is shown")
+        expect(page.run("return window.plot !== document.querySelector('.telling svg.plot')"), "its part was made anew (otherwise this test shows nothing)")
+        focus = page.run("return document.activeElement === document.querySelector('.telling svg.plot')")
+        expect(focus, "the focus stays on the plot")
+        pressed = page.run("return [...document.querySelectorAll('.telling .legend button')].map(b => b.getAttribute('aria-pressed'))")
+        expect(pressed == ["true", "false", "true"], f"the hidden line stays hidden: {pressed}")
+        expect(len(page.all(".telling path.line")) == 2, "and is not drawn")
+        page.quiet("figures")
+
+
 def main():
     if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
         print("skipped: needs chromium, chromium-driver and python3-selenium")
@@ -273,6 +301,7 @@ def main():
             try_training(driver, pathlib.Path(name))
             try_motion(driver, pathlib.Path(name))
             try_claims(driver, pathlib.Path(name))
+            try_figures(driver, pathlib.Path(name))
         finally:
             driver.quit()
     print(f"{len(failures)} failures" if failures else "the served page does what a reader wants")

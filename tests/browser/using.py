@@ -1,5 +1,6 @@
 """The page as a reader uses it: every control does what it says, and every number shown is that of the data."""
 import math
+import re
 import time
 
 from driver import expect
@@ -174,6 +175,24 @@ def try_fixed_simulation(page):
     expect(len(page.all("path[fill-opacity]", charts[2])) == 0, "lengths have no band here")
 
 
+def try_long_simulation(page, runs, cosine_of, edges_of):
+    """More samples than a screen shows: a line and the edges of its band have each the points where they turn."""
+    chart = page.all(".chart")[0]
+    expect("pale band holds the middle 90 %" in page.all(".caption", chart)[0].text, "a long run says what its band is")
+    ticks = page.run(Y_TICKS, chart)
+    bands = [band.get_attribute("d") for band in page.all("path[fill-opacity]", chart)]
+    expect(len(bands) == len(runs), f"and has one a line: {len(bands)}")
+    for (name, _, rate), band in zip(runs, bands):
+        points = [tuple(map(float, point.split())) for point in re.findall(r"[-0-9.]+ [-0-9.]+", band)]
+        left, right = min(points)[0], max(points)[0]
+        worst = 0
+        for number, (x, y) in enumerate(points):
+            t = 4 * (x - left) / (right - left)
+            value = min(ticks)[0] + (y + 4 - min(ticks)[1]) * (max(ticks)[0] - min(ticks)[0]) / (max(ticks)[1] - min(ticks)[1])
+            worst = max(worst, abs(value - edges_of(cosine_of(rate, t), t)[0 if number >= len(points) / 2 else 1]))
+        expect(worst < 0.03, f"the band of {name} goes along its edges: {worst} beside them")
+
+
 def try_fixed_claims(page):
     expect("Of 6 claims of 2 papers 3 hold as stated, 1 holds once corrected, 1 fails and 1 is undecided." in page.all(".short")[0].text, "the page begins with its result")
     heads = [h.text for h in page.all(".claims h4")]
@@ -197,21 +216,21 @@ def try_fixed_claims(page):
 
 
 def try_two_folders(page):
-    """A simulation of which one run diverged, with speeds over eight powers of ten, and claims."""
+    """A simulation of which one run goes on, one diverged and one met its event, with speeds over eight powers of ten, and claims."""
     links = [(a.text, a.get_attribute("href").split("#")[1]) for a in page.all("nav a")]
     expect(links == [("Simulation: fixed-ended", "folder-0"), ("Claims of the papers: fixed-claims", "folder-1")], f"two folders have links: {links}")
     folder = page.all(".folder")[0]
     slider = page.all(".controls input[type=range]", folder)[0]
-    states = lambda: ["ended: diverged" in cell.text for cell in page.all(".cell", folder)]
+    states = lambda: [cell.text for cell in page.all(".cell .state", folder)]
     slider.send_keys(Keys.HOME)
-    expect(states() == [False, False, False], f"at the start none has ended: {states()}")
+    expect(states() == ["", "", ""], f"at the start none has ended: {states()}")
     # All schemes begin at the same points, and have gone different ways at the next moment.
     at_start = page.run(COLOURED)
     slider.send_keys(Keys.ARROW_RIGHT)
     at_next = page.run(COLOURED)
     expect(at_start < 0.1 < 0.3 < at_next, f"the first moment is the start: {at_start} of the dots differ there, {at_next} at the next")
     slider.send_keys(Keys.END)
-    expect(states() == [False, True, False], f"at the end it says which did not come through: {states()}")
+    expect(states() == ["(so far)", "(ended: diverged)", "(event reached)"], f"at the end it says which did not come through: {states()}")
     chart = next(c for c in page.all(".chart", folder) if page.all("figcaption", c)[0].text == "angular speed")
     log = page.all(".switches .tick input", chart)[1]
     if not log.is_selected():

@@ -127,13 +127,7 @@ TEST(Reproduce, WritesItsFilesAndRefusesAFolderThatIsNotEmpty) {
     EXPECT_EQ(run_program(flags + " --force").exit, 0);
 }
 
-TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
-    const ReproduceFolder folder;
-    const std::string flags = fast + " --only dynamics-variance-post-ln --json --out " + folder.path();
-    const Outcome whole = run_program(flags);
-    ASSERT_EQ(whole.exit, 0) << whole.err;
-    // As if killed after the first claim, which left a measurement no experiment would give.
-    const Json claim = parse_json(whole.out, "json")["claims"][0];
+record::Identity identity_in(const ReproduceFolder& folder) {
     record::Identity identity = record::program_identity();
     for (const ConfigEntry& entry : load_config(folder / "config.toml")) {
         std::string values = entry.values[0];
@@ -142,6 +136,17 @@ TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
         }
         identity.emplace_back(entry.key.substr(entry.key.find('.') + 1), values);
     }
+    return identity;
+}
+
+TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
+    const ReproduceFolder folder;
+    const std::string flags = fast + " --only dynamics-variance-post-ln --json --out " + folder.path();
+    const Outcome whole = run_program(flags);
+    ASSERT_EQ(whole.exit, 0) << whole.err;
+    // As if killed after the first claim, which left a measurement no experiment would give.
+    const Json claim = parse_json(whole.out, "json")["claims"][0];
+    const record::Identity identity = identity_in(folder);
     const auto put_back = [&](const Json& body) {
         std::filesystem::create_directories(folder / "work");
         record::write_sealed_json(folder / "work/run.json", {"run", identity}, Json::object());
@@ -193,6 +198,52 @@ TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
     const Outcome other = run_program(flags + " --seed 2 --resume");
     EXPECT_EQ(other.exit, 2);
     EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;
+}
+
+// Spaces between its values are as good as claims.
+TEST(Reproduce, AFinishedRunOfManyClaimsIsRead) {
+    const ReproduceFolder folder;
+    const std::string flags = fast + " --json --quiet --out " + folder.path();
+    ASSERT_EQ(run_program(flags).exit, 0);
+    const std::string claims = read_text_file(folder / "claims.json", 1 << 20);
+    write_file_atomically(folder / "claims.json", claims + std::string(20'000'000, ' '));
+    Json about = parse_json(read_text_file(folder / "provenance.json", 1 << 20), "provenance");
+    about["files"]["claims.json"] = record::file_checksum(folder / "claims.json");
+    write_file_atomically(folder / "provenance.json", dump_json(about));
+    const Outcome again = run_program(flags + " --resume");
+    EXPECT_EQ(again.exit, 0) << again.err;
+    EXPECT_EQ(again.err, "");
+}
+
+// The same table, whether a letter takes one byte or two: of a run of four claims, all of which were stored before.
+TEST(Reproduce, LongValuesAreCutBetweenLetters) {
+    const ReproduceFolder folder;
+    const std::vector<std::string> ids = {"dynamics-table-peri-ln", "dynamics-table-pre-ln", "dynamics-table-post-ln",
+                                          "dynamics-table-ngpt"};
+    std::string flags = "reproduce --quick --quiet --out " + folder.path();
+    for (const std::string& id : ids) {
+        flags += " --only " + id;
+    }
+    ASSERT_NE(run_program(flags).exit, 2);
+    const record::Identity identity = identity_in(folder);
+    const auto table = [&](const std::string& letter) {
+        std::string value;
+        for (int i = 0; i < 100; ++i) {
+            value += letter;
+        }
+        const Json stored = {
+            {"predicted", "x" + value},  {"measured", value}, {"tolerance", 0}, {"verdict", "holds"}, {"note", ""},
+            {"pictures", Json::array()}, {"seconds", 1}};
+        std::filesystem::create_directories(folder / "work");
+        record::write_sealed_json(folder / "work/run.json", {"run", identity}, Json::object());
+        for (const std::string& id : ids) {
+            record::write_sealed_json(folder / ("work/" + id + ".json"), {"claim " + id, identity}, stored);
+        }
+        return run_program(flags + " --resume").out;
+    };
+    const std::string text = table("\u00e9");
+    EXPECT_NE(text.find("\u00e9..."), std::string::npos) << text;
+    EXPECT_EQ(std::regex_replace(text, std::regex("\u00e9"), "x"), table("x"));
 }
 
 TEST(Reproduce, AnInterruptTellsHowToGoOn) {

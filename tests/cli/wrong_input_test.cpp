@@ -73,6 +73,7 @@ const std::vector<Wrong>& wrong_inputs() {
         {"check peri-ln --depth 0", {"--depth '0'"}},
         {"sample builtin:pre-ln --tokens 0", {"--tokens '0'", "1 or more"}},
         {"sample builtin:pre-ln --temperature -1", {"temperature"}},
+        {"sample builtin:pre-ln --temperature abc", {"got --temperature 'abc', expected a finite number"}},
         // names
         {"simulate perri-ln", {"unknown scheme 'perri-ln'", "did you mean peri-ln?"}},
         {"simulate gemma", {"Gemma 2 and Gemma 3 as peri-ln"}},
@@ -136,6 +137,7 @@ TEST(WrongInput, GetsOneSentenceAndLeavesNothingBehind) {
         // A sentence; below it, for an equation, its text and the caret.
         const bool has_caret = outcome.err.find('^', outcome.err.find('\n')) != std::string::npos;
         EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), has_caret ? 3 : 1) << outcome.err;
+        EXPECT_EQ(outcome.err.find("----"), std::string::npos) << "a flag has two dashes: " << outcome.err;
         EXPECT_LT(outcome.err.find('\n'), 420U) << "too long to be read: " << outcome.err;
         for (const std::string& part : one.says) {
             EXPECT_NE(outcome.err.find(part), std::string::npos) << "no '" << part << "' in " << outcome.err;

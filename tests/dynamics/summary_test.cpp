@@ -76,6 +76,10 @@ TEST(SummaryOfRuns, WhereNothingHappensItSaysSo) {
         summary({made("a", 1e-9, 1, 1, 0), made("b", 1e-9, 1, 1, 0)}),
         "At the start all move equally fast, at a speed of 1e-9. Nothing much happens by t = 10: every mean cosine "
         "changes by less than 0.001, for the tokens are together from the start.");
+    EXPECT_EQ(summary({made("a", 1, 0.9985, 0.9991, 8), made("b", 1, 0.9985, 0.9989)}),
+              "At the start all move equally fast, at a speed of 1. Nothing much happens by t = 10: every mean cosine "
+              "changes by less than 0.001.")
+        << "one passes 0.999 on its way, and none begins there";
     EXPECT_EQ(summary({}), "");
     EXPECT_EQ(summary({made("a", 1, std::nan(""), std::nan(""))}), "At the start the tokens of a move at a speed of 1.")
         << "one token has no cosine";

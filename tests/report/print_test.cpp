@@ -155,6 +155,13 @@ TEST(Printed, APdfHasTheSizeOfThePaperAndNoDateInIt) {
     EXPECT_TRUE(has(bytes, "20000101000000"));
 }
 
+TEST(Printed, APdfIsCalledAsItsFigureIs) {
+    LineFigure figure = plain();
+    figure.title = "Pre-LN's <angle> & \"speed\"";
+    const std::string bytes = printed(to_svg(figure, {}), Format::pdf, {});
+    EXPECT_TRUE(has(bytes, "/Title (Pre-LN's <angle> & \"speed\")")) << matches(bytes, "/Title (.*)").at(0);
+}
+
 TEST(WriteFigure, WritesWhatTheSheetSays) {
     const auto folder = std::filesystem::temp_directory_path() / "flyball-print-test";
     std::filesystem::remove_all(folder);

@@ -2,8 +2,11 @@
 #include "results/document.hpp"
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/safetensors.hpp"
+#include "record/sealed.hpp"
 #include "report/figure.hpp"
+#include "report/utf8.hpp"
 #include "support.hpp"
 
 namespace flyball::results::test {
@@ -362,6 +365,77 @@ TEST(ResultFolders, ThatAreDamagedSayWhichPartCannotBeRead) {
     EXPECT_EQ(empty.read()["unreadable"].size(), 1U);
 }
 
+// The sums of all files, as the run leaves them at its end.
+void seal(const ResultFolder& folder, const std::string& within = "") {
+    Json sums = Json::object();
+    for (const auto& file : std::filesystem::directory_iterator(folder.path() / within)) {
+        if (file.is_regular_file() && file.path().filename() != "provenance.json") {
+            sums[file.path().filename().string()] = record::file_checksum(file.path());
+        }
+    }
+    folder.put(within + "provenance.json", dump_json({{"files", std::move(sums)}}));
+}
+
+void replace_in(const std::filesystem::path& file, const std::string& old, const std::string& by) {
+    std::string text = read_text_file(file, 1 << 20);
+    ASSERT_NE(text.find(old), std::string::npos) << text;
+    text.replace(text.find(old), old.size(), by);
+    std::ofstream(file) << text;
+}
+
+TEST(ResultFolders, FiguresThatTheRunDidNotWriteAreNamed) {
+    const auto figures = [](const ResultFolder& folder, const std::vector<std::string>& names) {
+        report::LineFigure lines;
+        lines.title = "Lines";
+        lines.series = {{"one", {1, 2}, {3.25, 4}, {}, {}, {}}};
+        for (const std::string& name : names) {
+            report::write_figure(folder.path(), name, lines);
+        }
+        seal(folder);
+    };
+    const ResultFolder theory("theory");
+    theory.put("theory.json", R"({"runs": []})");
+    figures(theory, {"cosine", "velocity", "radius"});
+    const ResultFolder limits("limits");
+    limits.put("limits.json", R"({"model": {"name": "m", "layers": 1, "heads": 1, "dim": 8, "equation": "e"},
+      "tokens": 12, "attention": "softmax", "alternatives": [], "heads": []})");
+    figures(limits, {"separation"});
+    const ResultFolder claims("reproduce");
+    claims.put("claims.json",
+               R"({"claims": [{"id": "a-b", "statement": "s", "source": "", "predicted": 1, "measured": 1,
+      "tolerance": 0, "verdict": "holds", "note": "", "expected_verdict": "holds", "seconds": 1, "figures": ["curve"]}]})");
+    figures(claims, {"curve"});
+    for (const auto& [folder, name] : {std::pair<const ResultFolder*, std::string>{&theory, "velocity"},
+                                       {&limits, "separation"},
+                                       {&claims, "curve"}}) {
+        EXPECT_EQ(folder->read()["unreadable"], Json::array()) << name;
+        replace_in(folder->path() / (name + ".csv"), "3.25", "3.75");
+        const Json edited = folder->read();
+        ASSERT_EQ(edited["unreadable"].size(), 1U) << name;
+        EXPECT_EQ(edited["unreadable"][0].get<std::string>().rfind("'" + name + ".csv' is not what the run wrote", 0),
+                  0U)
+            << edited["unreadable"][0];
+        EXPECT_FALSE(part_of(edited, "figures").is_null()) << "it is shown as it is now";
+        replace_in(folder->path() / (name + ".svg"), "Lines", "Limes");
+        EXPECT_EQ(folder->read()["unreadable"].size(), 2U) << name;
+    }
+}
+
+TEST(ResultFolders, OfSeveralRunsCompareEachWithItsOwnProvenance) {
+    const ResultFolder folder("train");
+    folder.put("summary.json", R"([{"name": "a-1", "scheme": "peri-ln", "equation": "e", "outcome": "done", "steps": 2,
+      "loss": 2.5, "validation_loss": 2.75}])");
+    seal(folder);
+    folder.put("a-1/metrics.jsonl", "{\"step\":1,\"loss\":4}\n");
+    seal(folder, "a-1/");
+    EXPECT_EQ(folder.read()["unreadable"], Json::array());
+    folder.put("a-1/metrics.jsonl", "{\"step\":1,\"loss\":3}\n");
+    const Json edited = folder.read();
+    ASSERT_EQ(edited["unreadable"].size(), 1U);
+    EXPECT_EQ(edited["unreadable"][0].get<std::string>().rfind("'a-1/metrics.jsonl' is not what the run wrote", 0), 0U)
+        << edited["unreadable"][0];
+}
+
 // Two bytes a letter, and an odd number before them: the end lies inside a letter.
 TEST(ResultFolders, LongTextsAreShortenedBetweenLetters) {
     const ResultFolder folder("simulate");
@@ -375,6 +449,22 @@ TEST(ResultFolders, LongTextsAreShortenedBetweenLetters) {
     const std::string shown = read["settings"][0][1].get<std::string>();
     EXPECT_EQ(shown, letters.substr(0, 3999) + " ..");
     EXPECT_FALSE(part_of(read, "curves").is_null());
+}
+
+TEST(ResultFolders, OfLongNamesHaveATitleThatIsCutBetweenLetters) {
+    const ResultFolder place("simulate");
+    std::vector<std::filesystem::path> folders;
+    for (const std::string begin : {"a", "b", "c"}) {
+        std::string name = begin;
+        for (int i = 0; i < 100; ++i) {
+            name += "\u00e9";
+        }
+        place.put(name + "/config.toml", "[simulate]\nseed = \"1\"\n");
+        folders.push_back(place.path() / name);
+    }
+    const std::string title = fitting_document(folders, Absent::refused).title;
+    EXPECT_TRUE(title.ends_with("\u00e9\u2026")) << title;
+    EXPECT_EQ(title, report::clean(title));
 }
 
 TEST(ResultFolders, ThatAreNoneAreRefused) {

@@ -98,6 +98,31 @@ TEST(UnfinishedSimulation, ShowsTheDotsOfTwoAndThreeDimensions) {
     }
 }
 
+// Of three logs the first is damaged and the second has just been begun; the frames of each run end at its number.
+TEST(UnfinishedSimulation, ThatIsDamagedInPartShowsTheDotsOfItsOwnRuns) {
+    const ResultFolder folder("simulate");
+    go_on(folder);
+    folder.put("work/samples-1.jsonl", fmt::format("{}\n[0.0,1.0]\n", log_head));
+    folder.put("work/samples-2.jsonl", R"({"scheme":"post)");
+    std::string third = log_head;
+    third.replace(third.find("post-ln"), 7, "pre-ln");
+    folder.put("work/samples-3.jsonl", third + "\n[0.0,0.125,4.5]\n[3.0,0.25,4.5]\n");
+    const std::vector<float> theta(6, 1.0F);
+    for (int number = 1; number <= 3; ++number) {
+        const std::vector<double> times = {0, static_cast<double>(number)};
+        const std::string name = fmt::format("frames-{}", number);
+        const std::vector<TensorToWrite> tensors = {tensor("time", {2}, times), tensor("theta", {2, 1, 3}, theta)};
+        record::write_sealed(folder.path() / "work" / (name + ".safetensors"), {name, {}}, tensors, {});
+    }
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"].size(), 1U);
+    const Json runs = part_of(read, "spheres")["runs"];
+    ASSERT_EQ(runs.size(), 1U);
+    EXPECT_EQ(runs[0]["name"], "pre-ln");
+    EXPECT_EQ(runs[0]["times"], typed("[0.0, 3.0]"));
+    EXPECT_EQ(runs[0]["cosine"], typed("[0.125, 0.25]"));
+}
+
 TEST(UnfinishedTraining, OfOneRunShowsItsWholeLines) {
     const ResultFolder folder("train");
     go_on(folder);
@@ -181,8 +206,8 @@ TEST(UnfinishedClaims, ShowsThoseThatAreDecidedInTheOrderOfTheLedger) {
     EXPECT_EQ(part_of(folder.read(), "claims")["claims"].size(), 2U) << "the rest is shown";
 }
 
-TEST(UnfinishedModels, HaveNothingYet) {
-    for (const char* command : {"inspect", "limits", "check"}) {
+TEST(UnfinishedCommands, HaveNothingYet) {
+    for (const char* command : {"inspect", "limits", "check", "theory"}) {
         const ResultFolder folder(command);
         go_on(folder);
         const Json read = folder.read();

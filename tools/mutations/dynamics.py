@@ -2,6 +2,7 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("tokens-that-come-together-were-so-from-the-start", "src/dynamics/summary.cpp", "together ? ", "!order.empty() ? "),
     ("samples-of-before-are-not-shown", "src/dynamics/sample_log.cpp", "    for (const Sample& sample : before) {", "    for (const Sample& sample : std::vector<Sample>()) {"),
     ("resolution-of-the-tolerance-itself", "src/dynamics/document.cpp", "return 1e4 * settings.atol * settings.atol;", "return 1e4 * settings.atol;", "cli"),
     ("resolution-of-layers-too", "src/dynamics/document.cpp", "if (settings.layers || settings.time > slow_time", "if (settings.time > slow_time", "cli"),

@@ -56,6 +56,7 @@ KNOWN = [
     ("front-that-was-asked-for-is-not-taken", "src/report/sphere_view.cpp",
      "figure.front ? figure.front : gathering_place(figure.runs)", "gathering_place(figure.runs)"),
     # sheets and what is printed
+    ("entities-stay-in-the-title-of-a-pdf", "src/report/print.cpp", "unescaped(svg.substr(begin + 7, end - begin - 7)).c_str()", "svg.substr(begin + 7, end - begin - 7).c_str()"),
     ("a-pdf-in-pixels", "src/report/print.cpp", "format == Format::pdf ? points_per_px :", "format == Format::pdf ? 1 :"),
     ("a-png-of-paper-for-screens", "src/report/print.cpp",
      "sheet.width_mm ? dots_per_inch / css_per_inch : 2", "sheet.width_mm ? 1 : 2"),

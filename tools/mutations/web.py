@@ -32,13 +32,18 @@ KNOWN = [
     ("bounds-unseen-in-the-dark", "web/src/dom.ts", "return dark && Math.max(r, g, b) < 96 ?", "return dark && Math.max(r, g, b) < 0 ?"),
     ("pale-letters", "web/src/page.css", "--muted: #57606a; --axis", "--muted: #8f98a3; --axis"),
     ("slider-without-a-name", "web/src/player.ts", "value: 0, 'aria-label': 'Depth (time); arrow keys go from moment to moment, space plays' });", "value: 0 });"),
+    ("a-run-that-goes-on-has-ended", "web/src/player.ts", "        case 'goes on': return '(so far)';\n", ""),
+    ("band-of-a-long-run-by-number", "web/src/parts.ts", "if (!values || x === places) return values;", "if (!values || x.length > 0) return values;"),
+    ("band-of-a-long-run-is-missing", "web/src/parts.ts", "lo: band && at_places_of(", "lo: band && !series.own_x?.[quantity] && at_places_of("),
+    ("plot-loses-the-focus", "web/src/carry.ts", "element === document.activeElement)", "element === document.activeElement && element instanceof HTMLElement)"),
+    ("hidden-line-of-a-figure-comes-back", "web/src/chart.ts", "        this.name();  // it is drawn", "        // it is drawn"),
     ("page-jumps-when-a-run-ends", "web/src/carry.ts", "if (after && window.scrollY > 0) window.scrollBy", "if (after && window.scrollY < 0) window.scrollBy"),
 ]
 
 # Written by someone who had not seen the tests.
 BLIND = [
     ("dots-run-backwards-between-two-moments", "web/src/sphere.ts", "((1 - share) * this.points[a + k]! + share * this.points[b + k]!) / 32767", "((1 - share) * this.points[b + k]! + share * this.points[a + k]!) / 32767"),
-    ("end-of-the-longest-run-is-not-told", "web/src/player.ts", "t >= sphere.last;", "t > sphere.last;"),
+    ("end-of-the-longest-run-is-not-told", "web/src/player.ts", "t >= sphere.last ?", "t > sphere.last ?"),
     ("line-is-drawn-across-its-gap", "web/src/chart.ts", "            if (Number.isNaN(px + py)) {\n                run = 0;\n                continue;\n            }\n", "            if (Number.isNaN(px + py)) continue;\n"),
     ("heat-map-reads-the-mirrored-row", "web/src/figures.ts", "        const i = row_at(line);\n", "        const i = line;\n"),
     ("words-of-the-head-map-stay-those-of-the-first-colour", "web/src/heads.ts", "about.textContent = meaning_of(quantity);", "about.textContent = meaning_of(part.shown);"),

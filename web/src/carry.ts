@@ -1,18 +1,21 @@
 // What a reader has done to a part of the page, carried over to the part that takes its place: what is open, chosen, ticked,
 // pressed, typed and scrolled, and where the focus is.
 
-function all<Kind extends HTMLElement>(element: HTMLElement, selector: string): Kind[] {
-    return [...element.querySelectorAll<Kind>(selector)];
+type Focusable = HTMLElement | SVGElement;  // a plot is the latter
+
+function all(element: HTMLElement, selector: string): Focusable[] {
+    return [...element.querySelectorAll<Focusable>(selector)];
 }
 
-// How a control is known again: by what it is called, and by its number among those that are called the same.
-function names(elements: HTMLElement[]): Map<string, HTMLElement> {
-    const found = new Map<string, HTMLElement>();
+// How a control is known again: by its figure and what it is called, and by its number among those that are called the same.
+function names(elements: Focusable[]): Map<string, Focusable> {
+    const found = new Map<string, Focusable>();
     const counts = new Map<string, number>();
     for (const element of elements) {
         // The counts in "fails 3" may have changed.
         const words = element.dataset['id'] ?? element.getAttribute('aria-label') ?? (element.closest('label') ?? element.querySelector('summary') ?? element).textContent ?? '';
-        const name = `${element.tagName} ${words.replace(/[0-9]+/g, '').trim()}`;
+        const figure = element.closest('figure')?.querySelector('figcaption')?.textContent ?? '';
+        const name = `${figure} ${element.tagName} ${words.replace(/[0-9]+/g, '').trim()}`;
         const count = counts.get(name) ?? 0;
         counts.set(name, count + 1);
         found.set(`${name} ${count}`, element);
@@ -20,9 +23,9 @@ function names(elements: HTMLElement[]): Map<string, HTMLElement> {
     return found;
 }
 
-function pairs(from: HTMLElement, to: HTMLElement, selector: string): [HTMLElement, HTMLElement][] {
+function pairs<Kind extends Focusable = HTMLElement>(from: HTMLElement, to: HTMLElement, selector: string): [Kind, Kind][] {
     const after = names(all(to, selector));
-    return [...names(all(from, selector))].flatMap(([name, element]) => after.has(name) ? [[element, after.get(name)!] as [HTMLElement, HTMLElement]] : []);
+    return [...names(all(from, selector))].flatMap(([name, element]) => after.has(name) ? [[element, after.get(name)!] as [Kind, Kind]] : []);
 }
 
 const FOCUSABLE = 'button, select, input, summary, canvas, svg.plot, .scroll';
@@ -30,19 +33,19 @@ const FOCUSABLE = 'button, select, input, summary, canvas, svg.plot, .scroll';
 // Before `to` takes the place of `from`. Returns what is to be done afterwards.
 export function carry(from: HTMLElement, to: HTMLElement): () => void {
     const scrolls = pairs(from, to, '.scroll').map(([before, after]) => [after, before.scrollTop, before.scrollLeft] as const);
-    const focused = document.activeElement instanceof HTMLElement && from.contains(document.activeElement) ? document.activeElement : null;
-    const place = focused ? all(from, FOCUSABLE).indexOf(focused) : -1;
-    for (const [before, after] of pairs(from, to, 'details') as [HTMLDetailsElement, HTMLDetailsElement][]) after.open = before.open;
-    for (const [before, after] of pairs(from, to, 'input[type=search], select') as [HTMLInputElement, HTMLInputElement][]) {
+    const place = all(from, FOCUSABLE).findIndex(element => element === document.activeElement);
+    const focused = place < 0 ? null : document.activeElement;
+    for (const [before, after] of pairs<HTMLDetailsElement>(from, to, 'details')) after.open = before.open;
+    for (const [before, after] of pairs<HTMLInputElement>(from, to, 'input[type=search], select')) {
         if (after.value === before.value) continue;
         after.value = before.value;
         after.dispatchEvent(new Event(after.tagName === 'SELECT' ? 'change' : 'input'));
     }
-    for (const [before, after] of pairs(from, to, 'input[type=checkbox]') as [HTMLInputElement, HTMLInputElement][]) if (after.checked !== before.checked) after.click();
+    for (const [before, after] of pairs<HTMLInputElement>(from, to, 'input[type=checkbox]')) if (after.checked !== before.checked) after.click();
     for (const [before, after] of pairs(from, to, 'button[aria-pressed]')) if (after.getAttribute('aria-pressed') !== before.getAttribute('aria-pressed')) after.click();
     return () => {
         for (const [element, top, left] of scrolls) { element.scrollTop = top; element.scrollLeft = left; }
-        const next = (focused && pairs(from, to, FOCUSABLE).find(([before]) => before === focused)?.[1]) ?? all(to, FOCUSABLE)[place];
+        const next = (focused && pairs<Focusable>(from, to, FOCUSABLE).find(([before]) => before === focused)?.[1]) ?? all(to, FOCUSABLE)[place];
         next?.focus({ preventScroll: true });
     };
 }

@@ -36,6 +36,7 @@ export class Chart {
             tick('log y', data.log_y, on => { this.data.log_y = on; this.draw(); }));
         this.element = make('figure', { class: 'chart' }, make('figcaption', {}, data.title), switches, this.plot, this.readout,
             this.legend, data.caption ? make('p', { class: 'caption' }, data.caption) : null, this.numbers);
+        this.name();  // it is drawn once it has a width; before that somebody may look for its plot and its buttons (carry.ts)
         this.plot.addEventListener('pointermove', event => this.read(event));
         this.plot.addEventListener('pointerdown', event => this.read(event));
         this.plot.addEventListener('pointerleave', () => { this.at = null; this.draw(); });
@@ -108,8 +109,7 @@ export class Chart {
         this.plot.replaceChildren();
         this.plot.setAttribute('viewBox', `0 0 ${width} ${height}`);
         this.plot.setAttribute('height', String(height));
-        this.plot.setAttribute('aria-label', `${data.title}. ${data.y} over ${data.x}, ${this.visible().length} lines. Arrow keys read values.`);
-        this.draw_legend();
+        this.name();
         const bottom = height - 40;
         const y = Scale.over(this.values('y'), data.log_y, bottom, 24, data.bounds?.y?.[0], data.bounds?.y?.[1]);
         const left = 14 + 6.4 * Math.max(3, ...(y?.ticks(6) ?? []).map(t => t.label.length));
@@ -239,6 +239,12 @@ export class Chart {
             this.at = value;
             this.draw();
         }
+    }
+
+    private name(): void {
+        const { data } = this;
+        this.plot.setAttribute('aria-label', `${data.title}. ${data.y} over ${data.x}, ${this.visible().length} lines. Arrow keys read values.`);
+        this.draw_legend();
     }
 
     private draw_legend(): void {

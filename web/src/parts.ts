@@ -1,5 +1,5 @@
 // One part of a folder to one element of the page.
-import { Curves, Figure, Figures, Findings, Part, Sentences, Table } from './document';
+import { Curves, Figure, Figures, Findings, Numbers, Part, Sentences, Series, Table } from './document';
 import { choice, make } from './dom';
 import { Chart, ChartData } from './chart';
 import { carry } from './carry';
@@ -9,6 +9,23 @@ import { label_of, meaning_of } from './glossary';
 import { heads_of } from './heads';
 import { shortened, show } from './number';
 import { Player } from './player';
+
+// An edge of a band at the places of its line. Of a long series each was thinned by itself: between its points an edge is straight.
+function at_places_of(series: Series, quantity: string, edge: string): Numbers | undefined {
+    const values = series.y[edge];
+    const places = series.own_x?.[quantity] ?? series.x;
+    const x = series.own_x?.[edge] ?? series.x;
+    if (!values || x === places) return values;
+    let i = 0;
+    return places.map(place => {
+        if (place === null) return null;
+        while (i + 2 < x.length && (x[i + 1] ?? place) <= place) ++i;
+        const [from, to, lower, upper] = [x[i] ?? NaN, x[i + 1] ?? NaN, values[i] ?? null, values[i + 1] ?? null];
+        if (place === from) return lower;
+        if (place === to) return upper;
+        return lower === null || upper === null || !(from < place && place < to) ? null : lower + (upper - lower) * (place - from) / (to - from);
+    });
+}
 
 function data_of(part: Curves, quantity: string): ChartData {
     const band = part.bands[quantity];
@@ -23,7 +40,7 @@ function data_of(part: Curves, quantity: string): ChartData {
         lines: part.series.filter(series => series.y[quantity] !== undefined).map(series => ({
             name: series.name, colour: series.colour, dash: series.dash, points: series.points,
             x: series.own_x?.[quantity] ?? series.x, y: series.y[quantity]!,
-            lo: band && !series.own_x?.[quantity] ? series.y[band[0]] : undefined, hi: band && !series.own_x?.[quantity] ? series.y[band[1]] : undefined,
+            lo: band && at_places_of(series, quantity, band[0]), hi: band && at_places_of(series, quantity, band[1]),
         })),
     };
 }

@@ -23,6 +23,16 @@ function footnote_of(part: Spheres): string {
         `a group counts tokens that point almost the same way (cosine above 0.999). ${where}${dots} `;
 }
 
+// Beside the name of a sphere that has no later frame, while the others may move on.
+function words_of_end(outcome: string): string {
+    switch (outcome) {
+        case 'done': return '';
+        case 'goes on': return '(so far)';
+        case 'until': return '(event reached)';
+        default: return `(ended: ${outcome})`;
+    }
+}
+
 export class Player {
     readonly element: HTMLElement;
     private readonly camera = new Camera();
@@ -192,8 +202,7 @@ export class Player {
             const count = sphere.run.groups[this.frame(sphere, t)] ?? null;
             groups.textContent = count === null ? '' : ` · ${show(Math.round(count))} ${count === 1 ? 'group' : 'groups'}`;
             fill.style.width = `${100 * Math.max(0, Math.min(1, cosine ?? 0))}%`;
-            const ended = sphere.run.outcome !== 'done' && t >= sphere.last;
-            state.textContent = ended ? `(ended: ${sphere.run.outcome})` : '';
+            state.textContent = t >= sphere.last ? words_of_end(sphere.run.outcome) : '';
         });
     }
 
