@@ -66,6 +66,8 @@ KNOWN = [
      "            text += spelling.before;\n", "            text += spelling.between;\n"),
     ("settings-and-values-run-together", "src/core/error.cpp",
      "            text += spelling.between;\n", ""),
+    ("csv-half-a-newline-at-the-end-is-text", "src/core/csv.cpp",
+     "return at == text.size() || text[at] == '\\n';", "return at < text.size() && text[at] == '\\n';"),
     ("csv-commas-stay-bare", "src/core/csv.cpp",
      "text.find_first_of(\",\\\"\\r\\n\")", "text.find_first_of(\"\\\"\\r\\n\")"),
     ("csv-quotes-stay-single", "src/core/csv.cpp",
