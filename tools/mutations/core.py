@@ -68,6 +68,8 @@ KNOWN = [
      "            text += spelling.between;\n", ""),
     ("csv-half-a-newline-at-the-end-is-text", "src/core/csv.cpp",
      "return at == text.size() || text[at] == '\\n';", "return at < text.size() && text[at] == '\\n';"),
+    ("the-nearest-tensor-is-no-question", "src/core/safetensors.cpp",
+     "did you mean {}?", "did you mean {}"),
     ("csv-commas-stay-bare", "src/core/csv.cpp",
      "text.find_first_of(\",\\\"\\r\\n\")", "text.find_first_of(\"\\\"\\r\\n\")"),
     ("csv-quotes-stay-single", "src/core/csv.cpp",
