@@ -99,6 +99,8 @@ KNOWN = [
      "table != nullptr && !table().adaptive()", "table != nullptr"),
     ("rk4-is-euler", "src/dynamics/method.cpp",
      '"rk4", "", rk4_table', '"rk4", "", euler_table'),
+    ("one-centred-channel-is-the-fault-of-the-start", "src/dynamics/trained_weights.cpp",
+     "if (trained.centred && s.dim == 1) {", "if (trained.centred && s.dim == 0) {"),
     ("causal-slow-motion-by-erk", "src/dynamics/method.cpp",
      "asked == Method::automatic && causal && time > slow_time ? Method::bdf : asked", "causal && time > slow_time ? asked : asked"),
     ("restart-distance-of-the-method-that-was-asked-for", "src/dynamics/forecast.cpp",
