@@ -91,6 +91,8 @@ KNOWN = [
     ("losses-of-rows-in-a-tile-with-a-target-alone", "src/model/loss.cpp", "if (std::all_of(of_rows.begin()", "if (std::any_of(of_rows.begin()"),
     ("top-tokens-are-those-of-the-first-rows", "src/model/top_tokens.cpp", "(view.first_row + i) * count_;", "i * count_;"),
     ("top-tokens-are-the-last-of-equals", "src/model/top_tokens.cpp", "key(one) == key(other) && one < other", "key(one) == key(other) && one > other"),
+    ("a-lost-norm-bias-is-not-noted", "src/model/checkpoint.cpp",
+     "        note(a.norm_bias, names.norms[0]);\n", ""),
     ("top-log-probabilities-are-logits", "src/model/top_tokens.cpp", "double{logits[order[k]]} - sum", "double{logits[order[k]]} - 0 * sum"),
     ("windows-score-what-was-scored", "src/model/strides.cpp", "        seen = end;\n", "        seen = begin + strides.stride;\n"),
     ("window-s-first-new-token-is-not-scored", "src/model/strides.cpp",
