@@ -93,6 +93,8 @@ KNOWN = [
     ("top-tokens-are-the-last-of-equals", "src/model/top_tokens.cpp", "key(one) == key(other) && one < other", "key(one) == key(other) && one > other"),
     ("a-lost-norm-bias-is-not-noted", "src/model/checkpoint.cpp",
      "        note(a.norm_bias, names.norms[0]);\n", ""),
+    ("a-stopped-prompt-is-no-time-of-the-prompt", "src/model/sample.cpp",
+     "seconds_between(start, taken.value_or(end))", "seconds_between(start, taken.value_or(start))"),
     ("top-log-probabilities-are-logits", "src/model/top_tokens.cpp", "double{logits[order[k]]} - sum", "double{logits[order[k]]} - 0 * sum"),
     ("windows-score-what-was-scored", "src/model/strides.cpp", "        seen = end;\n", "        seen = begin + strides.stride;\n"),
     ("window-s-first-new-token-is-not-scored", "src/model/strides.cpp",
