@@ -93,6 +93,8 @@ KNOWN = [
     ("top-tokens-are-the-last-of-equals", "src/model/top_tokens.cpp", ": one < other;", ": one > other;"),
     ("top-tokens-nan-before-minus-infinity", "src/model/top_tokens.cpp",
      "std::isnan(a) != std::isnan(b) ? std::isnan(b) : ", ""),
+    ("a-tile-of-minus-infinities-has-no-sum", "src/model/layer_kernels_body.inl",
+     "        return -__builtin_inf();  // a sum", "        return __builtin_nan(\"\");  // a sum"),
     ("a-lost-norm-bias-is-not-noted", "src/model/checkpoint.cpp",
      "        note(a.norm_bias, names.norms[0]);\n", ""),
     ("a-stopped-prompt-is-no-time-of-the-prompt", "src/model/sample.cpp",
