@@ -101,7 +101,7 @@ std::string lens_words(const Inspected& model) {
     if (model.report.lens_top.empty() || !model.spelling) {
         return "";
     }
-    const std::vector<std::int32_t>& top = model.report.lens_top;
+    const std::vector<std::optional<std::int32_t>>& top = model.report.lens_top;
     std::string text = "Most likely next token after the text, if the model ended after block";
     for (std::size_t begin = 0; begin < top.size();) {
         std::size_t end = begin;
@@ -109,7 +109,7 @@ std::string lens_words(const Inspected& model) {
             ++end;
         }
         text += fmt::format("{} {}{}: {}", begin == 0 ? "" : ",", begin, begin == end ? "" : fmt::format("-{}", end),
-                            flyball::quoted(model.spelling(top[begin])));
+                            top[begin] ? flyball::quoted(model.spelling(*top[begin])) : "none");
         begin = end + 1;
     }
     text += ".";

@@ -29,13 +29,18 @@ namespace {
                 "comma-separated values with as many cells in every row as in the first");
 }
 
+// Whether a row that ends with "\r" ends at `at`; the last one may lack its newline.
+bool ends_row(std::string_view text, std::size_t at) {
+    return at == text.size() || text[at] == '\n';
+}
+
 // The cell that begins at `at`, which moves behind it.
 std::string take_cell(std::string_view text, std::size_t& at, std::string_view what, std::size_t row) {
     std::string cell;
     if (at == text.size() || text[at] != '"') {
         const std::size_t end = std::min(text.find_first_of(",\n", at), text.size());
         cell = text.substr(at, end - at);
-        if (end < text.size() && text[end] == '\n' && !cell.empty() && cell.back() == '\r') {
+        if (ends_row(text, end) && !cell.empty() && cell.back() == '\r') {
             cell.pop_back();
         }
         at = end;
@@ -53,7 +58,7 @@ std::string take_cell(std::string_view text, std::size_t& at, std::string_view w
         }
         cell += '"';
     }
-    if (text.substr(at, 2) == "\r\n") {
+    if (at < text.size() && text[at] == '\r' && ends_row(text, at + 1)) {
         ++at;
     }
     if (at < text.size() && text[at] != ',' && text[at] != '\n') {

@@ -185,7 +185,7 @@ const TensorInfo& SafeTensors::info(std::string_view name) const {
         const std::string close = nearest(name, all);
         throw Error(ErrorKind::input, where_read, fmt::format("no tensor {} in {}", flyball::quoted(name), what_),
                     fmt::format("one of its {} tensors", all.size()),
-                    close.empty() ? "" : fmt::format("did you mean {}", flyball::quoted(close)));
+                    close.empty() ? "" : fmt::format("did you mean {}?", flyball::quoted(close)));
     }
     return found->second;
 }

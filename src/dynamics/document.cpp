@@ -47,7 +47,7 @@ Json values_of_systems(const Record& record) {
 }  // namespace
 
 std::optional<double> one_minus_cosine_resolution(const Settings& settings) {
-    if (settings.layers || settings.time > slow_time || row_of(settings.method).has_equal_steps()) {
+    if (settings.layers || settings.time > slow_time || row_for(settings).has_equal_steps()) {
         return std::nullopt;
     }
     return 1e4 * settings.atol * settings.atol;

@@ -68,7 +68,8 @@ double attention_seconds(const Problem& s, const Control& control) {
 
 }  // namespace
 
-Cost::Cost(const Problem& s, const Control& control) : layers_(s.layers), time_(s.time), control_(control) {
+Cost::Cost(const Problem& s, const Control& control)
+    : layers_(s.layers), time_(s.time), step_(control.step), method_(row_for(s, control)) {
     const Calls calls = calls_of(s);
     const double n = static_cast<double>(s.tokens);
     const double d = static_cast<double>(s.dim);
@@ -87,12 +88,11 @@ double Cost::evaluations_per_step() const {
     if (layers_) {
         return 1;
     }
-    const MethodRow& method = row_of(control_.method);
-    return method.table == nullptr ? 1 : static_cast<double>(method.table().stages());
+    return method_.table == nullptr ? 1 : static_cast<double>(method_.table().stages());
 }
 
 std::size_t Cost::restart_every() const {
-    if (!layers_ && row_of(control_.method).table == nullptr) {
+    if (!layers_ && method_.table == nullptr) {
         return most_restart_steps;  // each restart loses what it remembers: bdf goes back to order 1
     }
     const double steps = restart_seconds / (evaluations_per_step() * evaluation_seconds_);
@@ -105,14 +105,14 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
     double per_step = evaluations_per_step();
     if (layers_) {
         steps = static_cast<double>(*layers_ - state.steps);
-    } else if (row_of(control_.method).has_equal_steps()) {
-        steps = std::ceil((time_ - state.t) / control_.step);
+    } else if (method_.has_equal_steps()) {
+        steps = std::ceil((time_ - state.t) / step_);
     } else {
         if (time_ > slow_time) {
             return std::nullopt;  // steps of 1 and of 1e20 follow each other: the next says nothing of those to come
         }
         const double taken = static_cast<double>(evaluations) / calls_;
-        const std::size_t telling = row_of(control_.method).table == nullptr ? telling_own_steps : telling_steps;
+        const std::size_t telling = method_.table == nullptr ? telling_own_steps : telling_steps;
         if (state.steps == 0 || (state.steps < telling && taken * evaluation_seconds_ < telling_seconds)) {
             return std::nullopt;
         }

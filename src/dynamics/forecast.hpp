@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "dynamics/integrator.hpp"
+#include "dynamics/method.hpp"
 #include "dynamics/problem.hpp"
 
 namespace flyball::dynamics {
@@ -21,7 +22,8 @@ class Cost {
     double evaluation_seconds() const { return evaluation_seconds_; }
     double sample_seconds() const { return sample_seconds_; }
 
-    // Accepted steps, or layers, from one restart point to the next: about ten seconds of work, or 100 steps.
+    // Accepted steps, or layers, from one restart point to the next: about ten seconds of work, or 100 steps;
+    // always these where the method remembers steps.
     std::size_t restart_every() const;
 
     // What is left of the run on one thread. Nothing while a method that chooses its steps has not taken enough of them
@@ -35,8 +37,9 @@ class Cost {
 
     std::optional<std::size_t> layers_;
     double time_;
-    Control control_;
-    double calls_ = 1;  // of attention in one evaluation
+    double step_;              // of a method with equal steps
+    const MethodRow& method_;  // where there are no layers
+    double calls_ = 1;         // of attention in one evaluation
     double evaluation_seconds_ = 0;
     double sample_seconds_ = 0;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "dynamics/method.hpp"
-#include "dynamics/own_frame.hpp"
 
 namespace flyball::dynamics {
 
@@ -19,10 +18,7 @@ std::unique_ptr<Integrator> make_integrator(const Problem& problem, const Contro
     const bool single = control.precision == Precision::f32;
     const Tolerances tolerances{std::max(control.rtol, single ? least_float_rtol : 0),
                                 std::max(control.atol, single ? least_float_atol : 0)};
-    // Under the mask tokens that have met are held apart by those that only one of them sees, at rate 1 and over any
-    // time.
-    const bool stiff = control.method == Method::automatic && problem.attention.causal() && problem.time > slow_time;
-    const MethodRow& method = row_of(stiff ? Method::bdf : control.method);
+    const MethodRow& method = row_for(problem, control);
     if (method.table == nullptr) {
         return method.make(tolerances);
     }

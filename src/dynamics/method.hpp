@@ -31,6 +31,9 @@ struct MethodRow {
 
 std::span<const MethodRow> method_rows();
 const MethodRow& row_of(Method method);
+// The method that a run has, an ODE that is: the only place that knows what `automatic` stands for.
+const MethodRow& row_for(const Problem& problem, const Control& control);
+const MethodRow& row_for(const Settings& settings);
 // The table of every method that has one, each once: what the tests of orders walk.
 std::vector<const RkTable*> rk_tables();
 

@@ -1,11 +1,11 @@
 #include "dynamics/observables.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "attention/pairs.hpp"
 #include "core/parallel.hpp"
+#include "measure/extremes.hpp"
 #include "measure/rows.hpp"
 
 namespace flyball::dynamics {
@@ -82,8 +82,8 @@ Sample measure_system(const Measured& shape, const measure::Rows& theta, const m
     sample.radius_max = 0;
     for (const double r : measure::lengths(x)) {
         sample.radius += r / static_cast<double>(n);
-        sample.radius_min = std::min(sample.radius_min, r);
-        sample.radius_max = std::max(sample.radius_max, r);
+        sample.radius_min = measure::smaller(sample.radius_min, r);
+        sample.radius_max = measure::larger(sample.radius_max, r);
     }
     return sample;
 }
@@ -113,8 +113,8 @@ Sample over_systems(const std::vector<Sample>& systems) {
     all.radius_max = 0;
     for (const Sample& system : systems) {
         cosines.push_back(system.cosine);
-        all.radius_min = std::min(all.radius_min, system.radius_min);
-        all.radius_max = std::max(all.radius_max, system.radius_max);
+        all.radius_min = measure::smaller(all.radius_min, system.radius_min);
+        all.radius_max = measure::larger(all.radius_max, system.radius_max);
     }
     all.cosine_lo = measure::quantile(cosines, 0.05);
     all.cosine_hi = measure::quantile(cosines, 0.95);

@@ -171,7 +171,7 @@ std::vector<double> sample_times(const Settings& s) {
 double memory_estimate(const Settings& s, std::size_t streams) {
     const double numbers = static_cast<double>(s.systems) * static_cast<double>(s.tokens) * static_cast<double>(s.dim);
     // Copies of the state that are kept, restart points included; the equation and attention have some more.
-    const double copies = s.layers ? 8 : row_of(s.method).copies;
+    const double copies = s.layers ? 8 : row_for(s).copies;
     constexpr double rows = 12;
     double total = numbers * static_cast<double>(streams) * 8 * (copies + rows);
     if (s.trained) {  // a block as it was read, and as attention has it

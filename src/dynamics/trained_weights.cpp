@@ -85,6 +85,10 @@ void check_trained(const Settings& s) {
                      "no more tokens than such a window has, since particles have none",
                      fmt::format("use {}", setting("tokens", std::to_string(trained.window))));
     }
+    if (trained.centred && s.dim == 1) {
+        fail_trained(fmt::format("the weights of {}, which has one channel", name),
+                     "at least two channels: LayerNorm takes their mean away, and of one channel nothing is left");
+    }
     if (trained.centred && start_dimensions(s) + 1 > s.dim) {
         fail_trained(
             fmt::format("{} start of {} tokens with the weights of {}",

@@ -30,8 +30,9 @@ Json layers_json(const Report& report, const Spelling& spelling) {
         one["layer"] = l;
         one.update(fields_of(report.layers[l], layer_fields()));
         if (!report.lens_top.empty()) {
-            one["lens_top"] = report.lens_top[l];
-            one["lens_top_text"] = spelling ? Json(spelling(report.lens_top[l])) : Json();
+            const std::optional<std::int32_t> top = report.lens_top[l];
+            one["lens_top"] = top ? Json(*top) : Json();
+            one["lens_top_text"] = top && spelling ? Json(spelling(*top)) : Json();
         }
         list.push_back(std::move(one));
     }

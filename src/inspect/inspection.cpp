@@ -10,6 +10,7 @@
 #include "core/parallel.hpp"
 #include "inspect/lens.hpp"
 #include "inspect/stream_watch.hpp"
+#include "measure/extremes.hpp"
 #include "model/pass.hpp"
 
 namespace flyball::inspect {
@@ -66,8 +67,9 @@ void copy_block(const model::BlockMeasures& block, const model::Batch& batch, La
     for (const model::HeadMeasures& head : block.heads) {
         report.entropy += head.entropy / heads;
         report.sink += head.first_weight / heads;
-        report.sink_heads += (head.first_weight > sink_weight ? 1 : 0) / heads;
-        report.largest_logit = std::max(report.largest_logit, head.largest_score);
+        const double is_sink = head.first_weight > sink_weight ? 1 : 0;
+        report.sink_heads += std::isnan(head.first_weight) ? not_measured : is_sink / heads;
+        report.largest_logit = measure::larger(report.largest_logit, head.largest_score);
     }
 }
 
@@ -96,14 +98,14 @@ void add_gains(const model::Model<float>& model, Report& report) {
             for (std::size_t k = 0; k < spec.elements(); ++k) {
                 const auto value = static_cast<double>(gain[k]);
                 one.mean += std::fabs(value) / n;
-                one.largest = std::max(one.largest, std::fabs(value));
+                one.largest = measure::larger(one.largest, std::fabs(value));
                 mean += value / n;
                 squares += value * value / n;
             }
-            one.deviation = std::sqrt(std::max(0.0, squares - mean * mean));
+            one.deviation = std::sqrt(measure::larger(squares - mean * mean, 0));
             sum += one.mean * n;
             count += n;
-            most = std::max(most, one.largest);
+            most = measure::larger(most, one.largest);
             report.gains.push_back(std::move(one));
         }
         if (count > 0) {

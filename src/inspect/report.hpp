@@ -94,7 +94,8 @@ struct Report {
     std::vector<std::vector<model::HeadMeasures>> heads;  // [layers][heads]
     std::vector<MassiveActivation> massive;               // at most three a block, largest first
     std::vector<GainReport> gains;
-    std::vector<std::int32_t> lens_top;     // by block: the most likely next token after the last one
+    // By block: the most likely next token after the last one; nothing where logits are not numbers.
+    std::vector<std::optional<std::int32_t>> lens_top;
     std::optional<std::int32_t> final_top;  // the model's own
     measure::Growth growth;                 // of the median length over depth
     model::StreamBound bound = model::StreamBound::none;

@@ -254,11 +254,11 @@ std::optional<std::string> gradient_sentence(const Report& report) {
 }
 
 std::optional<std::string> lens_sentence(const Report& report, const Spelling& spelling) {
-    if (report.lens_top.empty()) {
+    if (report.lens_top.empty() || !std::isfinite(report.layers.back().lens_agreement)) {
         return std::nullopt;
     }
     std::size_t half = 0;
-    while (report.layers[half].lens_agreement < 0.5) {
+    while (!(report.layers[half].lens_agreement >= 0.5)) {
         ++half;
     }
     std::string text = fmt::format(

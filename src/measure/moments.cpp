@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::measure {
 
@@ -113,7 +114,7 @@ Moments moments(const Real* x, std::size_t sequences, std::size_t tokens, std::s
             result.norm += std::sqrt(sums[i].squares);
         }
         const double mean = all.sum / entries;
-        result.entry_variance += std::max(0.0, all.squares / entries - mean * mean);
+        result.entry_variance += larger(all.squares / entries - mean * mean, 0);
     }
     result.mean_abs /= static_cast<double>(rows * dim);
     result.norm /= static_cast<double>(rows);

@@ -6,6 +6,7 @@
 
 #include "core/blas.hpp"
 #include "core/lapack.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::measure {
 
@@ -155,9 +156,13 @@ double mixed_norm(const Rows& rows, const std::vector<double>& shift) {
             across += value;
             columns[c] += value;
         }
-        widest = std::max(widest, across);
+        widest = larger(widest, across);
     }
-    return std::sqrt(widest * *std::max_element(columns.begin(), columns.end()));
+    double highest = 0;
+    for (const double column : columns) {
+        highest = larger(highest, column);
+    }
+    return std::sqrt(widest * highest);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "model/block_code.hpp"
 
-#include <algorithm>
 #include <cmath>
 
+#include "measure/extremes.hpp"
 #include "scheme/coefficients.hpp"
 
 namespace flyball::model {
@@ -34,7 +34,7 @@ BlockCode block_code(const Model<float>& model, std::size_t layer, std::size_t t
         double largest = 0;
         for (const double value : coefficient.value) {
             squares += value * value;
-            largest = std::max(largest, std::fabs(value));
+            largest = measure::larger(largest, std::fabs(value));
         }
         block.largest.push_back(largest);
         block.coefficients.push_back(std::sqrt(squares / static_cast<double>(coefficient.value.size())));

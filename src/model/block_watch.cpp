@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/extremes.hpp"
+
 namespace flyball::model {
 
 BlockWatch::BlockWatch(const Model<float>& model, Batch batch, std::size_t looked_at)
@@ -86,7 +88,7 @@ void BlockWatch::see_pattern(const View& view) {
         double entropy = 0;
         for (std::size_t k = 0; k < view.columns; ++k) {
             const auto p = static_cast<double>(row[k]);
-            entropy -= p > 0 ? p * std::log(p) : 0;
+            entropy -= p <= 0 ? 0 : p * std::log(p);  // a NaN is no 0
         }
         sums.entropy += entropy;
         sums.first_weight += view.first_column == 0 && view.columns > 0 ? static_cast<double>(row[0]) : 0;
@@ -101,7 +103,9 @@ void BlockWatch::see_scores(const View& view) {
     HeadSums& sums = heads_[view.layer * model_.architecture().heads + view.head];
     for (std::size_t i = 0; i < view.rows; ++i) {
         const float* const row = view.row(i);
-        sums.largest = std::max(sums.largest, static_cast<double>(*std::max_element(row, row + view.columns)));
+        for (std::size_t k = 0; k < view.columns; ++k) {
+            sums.largest = measure::larger(sums.largest, static_cast<double>(row[k]));
+        }
     }
 }
 
@@ -116,7 +120,8 @@ std::vector<BlockMeasures> BlockWatch::blocks() const {
         block.angle_predicted = predicted_angle(model_, l, batch_.tokens, lengths_[l]);
         for (std::size_t h = 0; h < heads; ++h) {
             const HeadSums& sums = heads_[l * heads + h];
-            block.heads.push_back({sums.entropy / sums.rows, sums.largest, sums.first_weight / sums.rows});
+            block.heads.push_back(
+                {sums.entropy / sums.rows, sums.rows > 0 ? sums.largest : not_measured, sums.first_weight / sums.rows});
         }
     }
     return result;

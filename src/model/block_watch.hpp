@@ -69,7 +69,7 @@ class BlockWatch {
         double entropy = 0;
         double first_weight = 0;
         double rows = 0;
-        double largest = -1e300;
+        double largest = -std::numeric_limits<double>::infinity();
     };
     void see_embedding(const View& view);
     void see_stream(const View& view);

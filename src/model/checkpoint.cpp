@@ -151,7 +151,7 @@ void check_extras(const SafeTensors& tensors, const std::set<std::string>& used,
 // lost something. Hugging Face starts such biases at 0, and so does this model, but it says so.
 void note_biases(const Architecture& a, const Names& names, std::vector<std::string>& notes) {
     const auto note = [&](bool present, std::string_view module) {
-        if (!present && (a.qkv_bias || a.output_bias || a.ffn_bias)) {
+        if (!present && (a.qkv_bias || a.output_bias || a.ffn_bias || a.norm_bias)) {
             notes.push_back(fmt::format("no tensor {}{}.bias, though other biases are there: taken as 0",
                                         fmt::format(fmt::runtime(names.block), 0), module));
         }
@@ -160,6 +160,7 @@ void note_biases(const Architecture& a, const Names& names, std::vector<std::str
         note(a.qkv_bias, names.qkv[0]);
         note(a.output_bias, names.attention_output);
         note(a.ffn_bias, names.ffn_in[0]);
+        note(a.norm_bias, names.norms[0]);
     }
 }
 

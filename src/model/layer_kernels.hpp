@@ -43,7 +43,7 @@ struct LayerKernels {
     // out *= in, out += in; out is not in
     void (*multiply)(std::size_t count, const Real* in, Real* out);
     void (*add)(std::size_t count, const Real* in, Real* out);
-    // log sum e^row
+    // log sum e^row; minus infinity where all of row is, NaN for a NaN or an infinity among it
     double (*log_sum_exp)(std::size_t count, const Real* row);
     // row_k becomes scale * e^(row_k - shift)
     void (*exponentials)(std::size_t count, Real shift, Real scale, Real* row);

@@ -388,6 +388,9 @@ double log_sum_exp(std::size_t count, const Real* row) {
         strange = strange || __builtin_isnan(static_cast<double>(row[k]));
         maximum = row[k] > maximum ? row[k] : maximum;
     }
+    if (!strange && maximum == static_cast<Real>(-__builtin_inf())) {
+        return -__builtin_inf();  // a sum of nothing, as a part of a row may have it
+    }
     if (strange || !(__builtin_fabs(static_cast<double>(maximum)) < __builtin_inf())) {
         return __builtin_nan("");
     }

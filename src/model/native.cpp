@@ -151,9 +151,11 @@ void read_rope_scaling(const ConfigReader& config, Rope& rope) {
     }
 }
 
+// What published configurations may say (rope_config.cpp): a model that was read can be saved and read again.
 void check_theta(const ConfigReader& config, const char* key, const Rope& rope) {
-    if (rope.dims > 0 && !(rope.theta > 1)) {
-        config.fail(key, "a number above 1");
+    const bool yarn = rope.scaling == Rope::Scaling::yarn;  // divides by log theta
+    if (rope.dims > 0 && (!(rope.theta > 0) || (yarn && rope.theta == 1))) {
+        config.fail(key, yarn ? "a number above 0 other than 1" : "a number above 0");
     }
 }
 
@@ -225,18 +227,18 @@ Architecture read_native(const ConfigReader& config, const HasTensor&) {
         }
         a.windows = windows->get<std::vector<std::size_t>>();
     }
-    check_theta(config, "rope_theta", a.rope);
     a.rope.original_positions = static_cast<double>(a.positions);
     if (const ConfigReader of_windows = config.object("window_rope"); !of_windows.json().empty()) {
         Rope rope = a.rope;
         rope.dims = of_windows.size("dims", rope.dims);
         rope.odd = of_windows.flag("odd", rope.odd);
         rope.theta = of_windows.number("theta", rope.theta);
-        check_theta(of_windows, "theta", rope);
         read_rope_scaling(of_windows, rope);
+        check_theta(of_windows, "theta", rope);
         a.window_rope = rope;
     }
     read_rope_scaling(config.object("rope_scaling"), a.rope);
+    check_theta(config, "rope_theta", a.rope);
     return a;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -19,8 +20,10 @@ std::size_t limit_of(const Architecture& architecture) {
                                                                : architecture.positions;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point start, Clock::time_point end) {
+    return std::chrono::duration<double>(end - start).count();
 }
 
 // Takes one more token; at the limit the newest half of the text, that token included, takes the place of all.
@@ -71,11 +74,11 @@ SampleResult sample(const Model<float>& model, std::vector<std::int32_t> prompt,
         result.cut_prompt = prompt.size() - limit;
         prompt.erase(prompt.begin(), prompt.begin() + static_cast<std::ptrdiff_t>(result.cut_prompt));
     }
-    auto start = std::chrono::steady_clock::now();
+    const Clock::time_point start = Clock::now();
+    std::optional<Clock::time_point> taken;  // when all of the prompt was
     try {
         generator.take(prompt);
-        result.prompt_seconds = seconds_since(start);
-        start = std::chrono::steady_clock::now();
+        taken = Clock::now();
         while (result.ids.size() < settings.tokens) {
             const auto chosen = choose_token<float>(generator.logits(), settings.sampling, settings.seed,
                                                     static_cast<std::uint64_t>(result.ids.size()));
@@ -100,7 +103,9 @@ SampleResult sample(const Model<float>& model, std::vector<std::int32_t> prompt,
     } catch (const Stopped&) {
         result.end = SampleEnd::interrupted;
     }
-    result.seconds = seconds_since(start);
+    const Clock::time_point end = Clock::now();
+    result.prompt_seconds = seconds_between(start, taken.value_or(end));
+    result.seconds = seconds_between(taken.value_or(end), end);
     result.cached =
         has_exact_cache(model.architecture(), model.program(), std::min(limit, prompt.size() + result.ids.size()));
     return result;

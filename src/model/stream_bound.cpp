@@ -23,12 +23,12 @@ struct Reach {
 StreamBound block_bound(const StreamReach& reach) {
     constexpr double rounding = 1e-6;  // of coefficients that were stored as floats
     for (std::size_t other = 1; other < reach.shares.size(); ++other) {
-        if (reach.shares[0][other] > rounding) {
+        if (!(reach.shares[0][other] <= rounding)) {
             return StreamBound::none;  // of another stream nothing is known here
         }
     }
     const double share = reach.shares[0][0];
-    if (!std::isfinite(reach.constants[0])) {
+    if (!std::isfinite(reach.constants[0]) || std::isnan(share)) {
         return StreamBound::none;
     }
     if (share > 1 + rounding) {

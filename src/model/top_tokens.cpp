@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -38,15 +37,17 @@ void TopTokens::take(const TapView<float>& view) {
         thread_local std::vector<std::int64_t> order;
         for (std::size_t i = begin; i < end; ++i) {
             const float* const logits = view.row(i);
-            const auto key = [&](std::int64_t id) {
-                return std::isnan(logits[id]) ? -std::numeric_limits<float>::infinity() : logits[id];
+            const auto before = [&](std::int64_t one, std::int64_t other) {
+                const float a = logits[one];
+                const float b = logits[other];
+                if (a > b || a < b) {
+                    return a > b;
+                }
+                return std::isnan(a) != std::isnan(b) ? std::isnan(b) : one < other;
             };
             order.resize(view.columns);
             std::iota(order.begin(), order.end(), 0);
-            std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count_), order.end(),
-                              [&](std::int64_t one, std::int64_t other) {
-                                  return key(one) > key(other) || (key(one) == key(other) && one < other);
-                              });
+            std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count_), order.end(), before);
             const double sum = kernels.log_sum_exp(view.columns, logits);
             const std::size_t at = (view.first_row + i) * count_;
             for (std::size_t k = 0; k < count_; ++k) {

@@ -141,7 +141,7 @@ ExpressionPtr Parser::primary() {
     if (token.is("(")) {
         ExpressionPtr inner = expression();
         if (!accept(")")) {
-            fail(peek(), fmt::format("')' to close the '(' at column {}", token.span.begin + 1));
+            fail(peek(), fmt::format("')' to close the '(' at {}", place_of(text_, token.span.begin)));
         }
         return inner;
     }

@@ -1,5 +1,7 @@
 #include "scheme/syntax_error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -18,6 +20,15 @@ std::size_t columns(std::string_view text) {
 constexpr std::size_t window = 100;
 
 }  // namespace
+
+std::string place_of(std::string_view text, std::size_t at) {
+    const std::string_view before = text.substr(0, at);
+    const std::size_t column = columns(before.substr(before.rfind('\n') + 1)) + 1;  // npos + 1 == 0
+    if (text.find('\n') == std::string_view::npos) {
+        return fmt::format("column {}", column);
+    }
+    return fmt::format("line {}, column {}", std::count(before.begin(), before.end(), '\n') + 1, column);
+}
 
 void fail_at(std::string_view text, Span span, std::string_view got, std::string_view expected, std::string_view hint) {
     const std::size_t begin = std::min(span.begin, text.size());

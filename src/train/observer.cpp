@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "measure/extremes.hpp"
 #include "measure/moments.hpp"
 
 namespace flyball::train {
@@ -70,7 +71,7 @@ std::vector<LayerRecord> Observer::records(double weight) const {
         layer.largest_logit = block.heads.front().largest_score;
         for (const model::HeadMeasures& head : block.heads) {
             entropy += head.entropy;
-            layer.largest_logit = std::max(layer.largest_logit, head.largest_score);
+            layer.largest_logit = measure::larger(layer.largest_logit, head.largest_score);
         }
         layer.entropy = entropy / static_cast<double>(block.heads.size());
         layer.angle = block.angle;

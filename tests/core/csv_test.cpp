@@ -31,6 +31,9 @@ TEST(Csv, IsReadAsItWasWritten) {
     EXPECT_EQ(parse_csv(text, "t"), rows);
     EXPECT_EQ(parse_csv("a,b\r\n1,\"2\"\r\n", "t"), (Rows{{"a", "b"}, {"1", "2"}}));
     EXPECT_EQ(parse_csv("a,b\n1,2", "t"), (Rows{{"a", "b"}, {"1", "2"}})) << "the last newline may be missing";
+    EXPECT_EQ(parse_csv("a,b\r\n1,2\r", "t"), (Rows{{"a", "b"}, {"1", "2"}})) << "half of the last newline too";
+    EXPECT_EQ(parse_csv("a,b\r\n1,\"2\"\r", "t"), (Rows{{"a", "b"}, {"1", "2"}}));
+    EXPECT_EQ(parse_csv("a\r,b\r", "t"), (Rows{{"a\r", "b"}})) << "inside of a row it is text";
     EXPECT_EQ(parse_csv("a,\n,b\n", "t"), (Rows{{"a", ""}, {"", "b"}}));
     EXPECT_EQ(parse_csv("", "t"), Rows{});
 }
@@ -40,6 +43,7 @@ TEST(Csv, RowsOfAnotherWidthAndOpenQuotesAreRefused) {
     EXPECT_THROW(parse_csv("a,b\n1,2,3\n", "t"), Error);
     EXPECT_THROW(parse_csv("a,\"b\n", "t"), Error);
     EXPECT_THROW(parse_csv("a,\"b\"c\n", "t"), Error);
+    EXPECT_THROW(parse_csv("\"a\"\r,b\n", "t"), Error);
 }
 
 }  // namespace

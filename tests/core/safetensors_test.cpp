@@ -92,7 +92,7 @@ TEST(Safetensors, AMissingTensorSuggestsTheNearest) {
     const SafeTensors file = SafeTensors::parse(bytes_of(contents), "'x'");
     EXPECT_ERROR(file.info("model.nrom.weight"),
                  "no tensor 'model.nrom.weight' in 'x', expected one of its 1 tensors. hint: did you mean "
-                 "'model.norm.weight'.");
+                 "'model.norm.weight'?");
     EXPECT_ERROR(file.read<float>("lm_head.weight"), "no tensor 'lm_head.weight'");
 }
 

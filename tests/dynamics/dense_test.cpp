@@ -322,6 +322,14 @@ TEST(RestartPoints, ComeOftenWhereStepsAreLong) {
     EXPECT_EQ(every(), 1U);
     settings.method = Method::bdf;
     EXPECT_EQ(every(), 100U);
+    settings.method = Method::automatic;  // which is bdf in long runs with the mask: to forget is to go back to order 1
+    settings.causal = true;
+    settings.time = 1e4;
+    EXPECT_EQ(every(), 1U);
+    settings.time = 1e5;
+    EXPECT_EQ(every(), 100U);
+    settings.causal = false;
+    EXPECT_EQ(every(), 1U);
     settings.layers = 1000;
     settings.tokens = 20'000;  // about 4 s a layer on one thread
     EXPECT_GE(every(), 1U);

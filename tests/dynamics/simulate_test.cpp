@@ -360,6 +360,21 @@ TEST(Outcomes, DivergenceIsAResult) {
     EXPECT_EQ(zero.samples.size(), 41U);
 }
 
+// 1e200, infinity, NaN: no radius is known then, and neither the least nor the largest of them.
+TEST(Outcomes, TokensThatAreNoNumbersHaveNoLeastAndNoLargestRadius) {
+    Settings settings = random_start();
+    settings.layers = 5;
+    settings.dt = 1;
+    settings.samples = 2;
+    settings.systems = 2;
+    const Record record = run(settings, scheme::Program::parse("1e200*x + f(norm(x))"));
+    EXPECT_EQ(record.outcome, Outcome::nan);
+    ASSERT_EQ(record.samples.size(), 2U);
+    const Sample& last = record.samples.back();
+    EXPECT_TRUE(std::isnan(last.radius) && std::isnan(last.radius_min) && std::isnan(last.radius_max))
+        << last.radius << " " << last.radius_min << " " << last.radius_max;
+}
+
 TEST(Outcomes, AnEquationWithoutALimitIsRefusedInTimeAndRunsInLayers) {
     Settings settings = random_start();
     const auto program = scheme::Program::parse("norm(x + f(x))");

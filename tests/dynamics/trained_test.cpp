@@ -81,6 +81,29 @@ TEST(TrainedWeights, OfAWindowRefuseTokensBeyondIt) {
     }
 }
 
+// Of one channel without its mean nothing is left, wherever tokens start: their number is not to blame.
+TEST(TrainedWeights, OfOneCentredChannelAreRefusedWhateverTheStart) {
+    std::vector<std::size_t> asked;
+    auto trained = std::make_shared<TrainedWeights>(*counting_blocks(3, asked));
+    trained->dim = 1;
+    trained->centred = true;
+    Settings s = settings_with(trained);
+    for (const StartKind start : {StartKind::uniform, StartKind::cone, StartKind::symmetric, StartKind::file}) {
+        s.start = start;
+        try {
+            check_trained(s);
+            ADD_FAILURE() << "one channel was taken";
+        } catch (const Error& error) {
+            const std::string said = error.what();
+            EXPECT_NE(said.find("the weights of 'three', which has one channel"), std::string::npos) << said;
+            EXPECT_EQ(said.find("start of"), std::string::npos) << said;
+            EXPECT_EQ(said.find("at most"), std::string::npos) << said;
+        }
+    }
+    trained->centred = false;
+    EXPECT_NO_THROW(check_trained(s));
+}
+
 TEST(TrainedWeights, AreGoneThroughAgainByLongerRuns) {
     std::vector<std::size_t> asked;
     Settings s = settings_with(counting_blocks(3, asked));

@@ -11,7 +11,9 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "inspect/document.hpp"
 #include "inspect/reports.hpp"
+#include "inspect/summary.hpp"
 #include "model/pass.hpp"
 
 namespace flyball::inspect::test {
@@ -372,6 +374,66 @@ TEST(Inspection, SaysWhereTheStreamStopsBeingFinite) {
     EXPECT_TRUE(std::isfinite(report.layers[1].norm));
     EXPECT_TRUE(std::isnan(report.layers[2].norm));
     EXPECT_EQ(report.growth.kind, measure::GrowthClass::unknown);
+    EXPECT_TRUE(std::isfinite(report.layers[1].largest_logit));
+    for (const LayerField& field : layer_fields()) {
+        const double value = report.layers[3].*field.value;
+        const bool of_weights =
+            std::string(field.name).starts_with("gain") || std::string(field.name) == "angular_predicted";
+        EXPECT_TRUE(of_weights || std::isnan(value))
+            << field.name << " = " << value << " of a stream that is not finite";
+    }
+}
+
+// Places of norms have gaps.
+int first_gain(const std::vector<model::NormPlace>& norms) {
+    const auto found = std::find_if(norms.begin(), norms.end(),
+                                    [](const model::NormPlace& norm) { return norm.gain != model::absent; });
+    return found->gain;
+}
+
+TEST(Inspection, AGainThatIsNoNumberHasNoLargestAndNoDeviation) {
+    model::Model<float> model = small_model("x + dt*f(norm(x)) | norm(x)");
+    const int parameter = first_gain(model.layout().blocks[1].norms);
+    model.parameters()->at(parameter)[3] = NAN;
+    const Report report = inspect(model, {sequences, tokens}, ids, {.gradient = false});
+    EXPECT_TRUE(std::isfinite(report.layers[0].gain_largest));
+    EXPECT_TRUE(std::isnan(report.layers[1].gain_largest));
+    const std::string& name = model.layout().parameters[static_cast<std::size_t>(parameter)].name;
+    const auto found = std::find_if(report.gains.begin(), report.gains.end(),
+                                    [&](const GainReport& gain) { return gain.norm == name; });
+    ASSERT_NE(found, report.gains.end());
+    EXPECT_TRUE(std::isnan(found->largest) && std::isnan(found->deviation));
+}
+
+// The last head alone: the first has a finite score.
+TEST(Inspection, ALogitThatIsNoNumberOfAnyHeadIsTheLargestOfItsBlock) {
+    model::Model<float> model = small_model("x + dt*f(norm(x)) | norm(x)");
+    model.parameters()->at(model.layout().blocks[1].qkv[0].bias)[7] = NAN;  // the last channel of 8 queries
+    const Report report = inspect(model, {sequences, tokens}, ids, {.gradient = false});
+    EXPECT_TRUE(std::isfinite(report.heads[1][0].largest_score) && std::isfinite(report.heads[1][0].entropy));
+    EXPECT_TRUE(std::isnan(report.heads[1][1].largest_score) && std::isnan(report.heads[1][1].entropy));
+    EXPECT_TRUE(std::isnan(report.layers[1].largest_logit));
+    EXPECT_TRUE(std::isnan(report.layers[1].sink_heads));
+}
+
+TEST(Inspection, LogitsThatAreNoNumbersHaveNoLikeliestToken) {
+    model::Model<float> model = small_model("x + dt*f(norm(x)) | norm(x)");
+    Report report = inspect(model, {sequences, tokens}, ids, {.lens = true, .gradient = false});
+    EXPECT_TRUE(report.final_top.has_value());
+    EXPECT_EQ(report.layers.back().lens_agreement, 1);
+    // Of the final norm: every stream is finite, and no logit is.
+    model.parameters()->at(first_gain(model.layout().readout_norms))[3] = NAN;
+    report = inspect(model, {sequences, tokens}, ids, {.lens = true, .gradient = false});
+    EXPECT_EQ(report.first_not_finite, 4U);
+    EXPECT_FALSE(report.final_top.has_value());
+    for (std::size_t l = 0; l < 4; ++l) {
+        EXPECT_TRUE(std::isnan(report.layers[l].lens_agreement)) << l;
+        EXPECT_FALSE(report.lens_top[l].has_value()) << l;
+    }
+    for (const std::string& line : summary(report, {})) {
+        EXPECT_EQ(line.find("Through the lens"), std::string::npos) << line;
+    }
+    EXPECT_TRUE(document({}, report, {}).at("layers")[0].at("lens_top").is_null());
 }
 
 }  // namespace

@@ -23,6 +23,14 @@ TEST(Moments, AreWhatTheirDefinitionsSay) {
     EXPECT_DOUBLE_EQ(m.norm, (std::sqrt(5.0) + 5 + std::sqrt(61.0) + std::sqrt(113.0)) / 4);
 }
 
+TEST(Moments, OfANanAreNone) {
+    std::vector<double> broken = hidden;
+    broken[6] = NAN;
+    const Moments m = moments(broken.data(), 2, 2, 2);
+    EXPECT_TRUE(std::isnan(m.entry_variance));
+    EXPECT_TRUE(std::isnan(m.mean_abs) && std::isnan(m.data_variance) && std::isnan(m.norm));
+}
+
 TEST(Moments, OfOneSequenceHaveNoVarianceOverData) {
     EXPECT_EQ(moments(hidden.data(), 1, 4, 2).data_variance, 0);
 }

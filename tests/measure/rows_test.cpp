@@ -119,6 +119,15 @@ TEST(CollapseResidual, IsTheMixedNormAroundTheMeanRow) {
     EXPECT_NEAR(collapse_residual({three.data(), 3, 3}), 0.7377111135633176, 1e-15);
 }
 
+// In any place: rows that are not known have not collapsed.
+TEST(CollapseResidual, OfANanIsNone) {
+    for (std::size_t place = 0; place < 9; ++place) {
+        std::vector<double> three = {1, 2, -1, 3, 0, 2, -2, 1, 4};
+        three[place] = NAN;
+        EXPECT_TRUE(std::isnan(collapse_residual({three.data(), 3, 3}))) << place;
+    }
+}
+
 TEST(CollapseResidual, IsZeroForEqualRowsAndUnknownForNothing) {
     const std::vector<double> equal = {1, 2, 1, 2, 1, 2};
     EXPECT_NEAR(collapse_residual({equal.data(), 3, 2}), 0, 1e-15);

@@ -44,5 +44,33 @@ TEST(BlockWatch, TheFirstWeightIsThatOfTheFirstTokenOfTheTextNotOfTheWindow) {
     }
 }
 
+// One token whose embedding is no number: as the last one it is a key of its own row alone, and the rows before it have scores.
+TEST(BlockWatch, AHeadWithAScoreThatIsNoNumberHasNoLargestOne) {
+    Model<float> model = test::tiny_model<float>(test::tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 3);
+    model.parameters()->at(model.layout().tokens)[10 * 8] = NAN;
+    for (const std::int32_t last : {2, 10}) {
+        Pass<float> pass(model, {1, 4});
+        BlockWatch watch(model, {1, 4}, 1);
+        pass.forward(std::vector<std::int32_t>{3, 1, 4, last}, watch.taps());
+        const std::vector<BlockMeasures> blocks = watch.blocks();
+        for (const HeadMeasures& head : blocks.front().heads) {
+            EXPECT_EQ(std::isnan(head.largest_score), last == 10) << head.largest_score;
+            EXPECT_EQ(std::isnan(head.entropy), last == 10) << head.entropy;
+            EXPECT_EQ(std::isnan(head.first_weight), last == 10) << head.first_weight;
+        }
+    }
+}
+
+TEST(BlockWatch, HeadsThatWereNotLookedAtHaveNoNumbers) {
+    const Model<float> model = test::tiny_model<float>(test::tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 3);
+    Pass<float> pass(model, {1, 4});
+    BlockWatch watch(model, {1, 4}, 0);
+    pass.forward(std::vector<std::int32_t>{3, 1, 4, 1}, watch.taps());
+    const std::vector<BlockMeasures> blocks = watch.blocks();
+    for (const HeadMeasures& head : blocks.front().heads) {
+        EXPECT_TRUE(std::isnan(head.largest_score) && std::isnan(head.entropy) && std::isnan(head.first_weight));
+    }
+}
+
 }  // namespace
 }  // namespace flyball::model::block_watch_test

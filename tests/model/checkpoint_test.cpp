@@ -267,11 +267,13 @@ TEST(Checkpoint, AHeadInTheFileIsUsedThoughTheConfigurationTies) {
 // Biases are all there or all missing; one part without them is a file that lost something.
 TEST(Checkpoint, MissingBiasesAreNoted) {
     const Checkpoint whole("gpt2");
-    for (const char* part : {"attn.c_attn", "attn.c_proj", "mlp.c_fc"}) {
+    for (const char* part : {"attn.c_attn", "attn.c_proj", "mlp.c_fc", "ln_1"}) {
         Checkpoint checkpoint = whole;
         for (const auto& [name, stored] : whole.tensors) {
             const bool ffn = std::string(part) == "mlp.c_fc" && name.ends_with("mlp.c_proj.bias");
-            if (ffn || name.ends_with(std::string(part) + ".bias")) {
+            const bool norm =
+                std::string(part) == "ln_1" && (name.ends_with("ln_2.bias") || name.ends_with("ln_f.bias"));
+            if (ffn || norm || name.ends_with(std::string(part) + ".bias")) {
                 checkpoint.tensors.erase(name);
             }
         }
@@ -286,6 +288,11 @@ TEST(Checkpoint, MissingBiasesAreNoted) {
     const TemporaryFolder folder;
     whole.write(folder.path());
     EXPECT_TRUE(load_model(folder.path()).notes().empty());
+    Checkpoint none = whole;
+    std::erase_if(none.tensors, [](const auto& tensor) { return tensor.first.ends_with(".bias"); });
+    const TemporaryFolder without;
+    none.write(without.path());
+    EXPECT_TRUE(load_model(without.path()).notes().empty());
 }
 
 TEST(Checkpoint, FilesThatAreNoFilesAreRefusedAtOnce) {

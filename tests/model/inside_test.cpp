@@ -1,5 +1,6 @@
 // What is saved from inside a model, the likeliest tokens and the loss of long texts, against torch: inside/
 // make_inside.py made the expected numbers from the golden checkpoints.
+#include <limits>
 #include <set>
 
 #include "../core/support.hpp"
@@ -150,6 +151,12 @@ TEST(TopTokens, EqualLogitsAreOrderedByIdAndNanIsLast) {
     EXPECT_EQ(top.ids(), (std::vector<std::int64_t>{0, 0, 0, 0, 1, 3, 4, 0, 0, 1, 2, 3}));
     EXPECT_TRUE(std::isnan(top.log_probabilities()[4])) << "a row with NaN has no probabilities";
     EXPECT_NEAR(top.log_probabilities()[8], -std::log(11.0), 1e-6);
+    const float least = -std::numeric_limits<float>::infinity();
+    const std::vector<float> low = {NAN, least, NAN, least, 1, NAN, NAN, NAN, NAN, NAN, NAN};
+    taps.send({.site = Site::logits, .first_row = 0, .rows = 1, .columns = 11, .data = low.data(), .stride = 11});
+    EXPECT_EQ(std::vector<std::int64_t>(top.ids().begin(), top.ids().begin() + 4),
+              (std::vector<std::int64_t>{4, 1, 3, 0}))
+        << "behind logits of minus infinity too";
     EXPECT_ERROR(TopTokens(a, 3, 12), "from 1 to 11");
     EXPECT_ERROR(TopTokens(a, 3, 0), "from 1 to 11");
     a.has_head = false;

@@ -96,6 +96,12 @@ TYPED_TEST(Kernels, SoftmaxKeepsNotANumber) {
         std::vector<TypeParam> row = this->random(100, 1, 4);
         row[99] = static_cast<TypeParam>(NAN);
         EXPECT_TRUE(std::isnan(layer_kernels<TypeParam>(isa).log_sum_exp(100, row.data())));
+        std::fill(row.begin(), row.end(), static_cast<TypeParam>(-INFINITY));
+        EXPECT_EQ(layer_kernels<TypeParam>(isa).log_sum_exp(100, row.data()), -INFINITY) << "a sum of nothing";
+        row[99] = static_cast<TypeParam>(NAN);
+        EXPECT_TRUE(std::isnan(layer_kernels<TypeParam>(isa).log_sum_exp(100, row.data())));
+        row[99] = static_cast<TypeParam>(INFINITY);
+        EXPECT_TRUE(std::isnan(layer_kernels<TypeParam>(isa).log_sum_exp(100, row.data())));
     }
 }
 

@@ -86,6 +86,30 @@ TEST(Loss, OfManyTilesIsItsDefinition) {
     }
 }
 
+// The second tile of three: nothing of it is in the sum, as where all logits of a row are summed at once.
+TEST(Loss, ATileOfMinusInfinitiesAddsNothing) {
+    const std::size_t vocab = 2000;
+    const std::size_t row = 5;
+    Model<double> model = tiny_model<double>(with_vocabulary(vocab, 20), 5);
+    std::vector<std::int32_t> targets(20, no_target);
+    targets[row] = 3;
+    Pass<double> pass(model, 20);
+    pass.forward(ids_below(vocab, 20));
+    const std::size_t dim = model.architecture().dim;
+    double* const head = model.parameters()->at(model.layout().head);
+    for (std::size_t v = 768; v < 1536; ++v) {
+        for (std::size_t k = 0; k < dim; ++k) {
+            head[v * dim + k] = -std::copysign(INFINITY, pass.readout()[row * dim + k]);
+        }
+    }
+    const double expected = plain_loss(model, pass.readout(), targets);
+    ASSERT_TRUE(std::isfinite(expected));
+    EXPECT_NEAR(pass.loss(targets), expected, 1e-12 * expected);
+    Taps<double> taps;
+    taps.add("logits", [](const TapView<double>&) {});
+    EXPECT_NEAR(pass.loss(targets, taps), expected, 1e-12 * expected);
+}
+
 // A vocabulary so large that the gradient is computed for sixteen rows at a time: token 17 is in the second block.
 TEST(Loss, GradientReachesEveryBlockOfRows) {
     const std::size_t vocab = (std::size_t{1} << 20U) + 1;

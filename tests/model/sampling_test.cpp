@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/parallel.hpp"
 #include "model/generate.hpp"
 #include "model/sample.hpp"
 #include "support.hpp"
@@ -229,6 +231,17 @@ TEST(Sample, EndsAfterTheTokenThatEndsATextOrWhenToldTo) {
         sample(model, tiny_ids, {20, {1, 0}, 3, {}}, [&](std::int32_t) { return ++count < 4; });
     EXPECT_EQ(stopped.ids.size(), 4U);
     EXPECT_EQ(stopped.end, SampleEnd::interrupted);
+}
+
+TEST(Sample, StoppedInItsPromptSpentItsTimeOnThePrompt) {
+    const Model<float> model = roomy_model(40);
+    const std::atomic<bool> flag{true};
+    const StopOn stop(&flag);
+    const SampleResult result = sample(model, tiny_ids, {20, {1, 0}, 3, {}}, [](std::int32_t) { return true; });
+    EXPECT_EQ(result.end, SampleEnd::interrupted);
+    EXPECT_TRUE(result.ids.empty());
+    EXPECT_GT(result.prompt_seconds, 0);
+    EXPECT_EQ(result.seconds, 0);
 }
 
 TEST(Sample, LogitsThatAreNaNEndTheText) {

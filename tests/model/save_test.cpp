@@ -307,6 +307,31 @@ TEST(Save, OurOwnConfigurationHasEveryAttribute) {
     EXPECT_EQ(back.rope_of(1).factor, 3);
 }
 
+// What config.json of a published model may say: any base above 0, but for yarn, which divides by its logarithm.
+TEST(Save, EveryBaseOfRotaryPositionsThatCanBeReadCanBeReadAgain) {
+    Architecture a = tiny_llama("x + dt*norm(f(norm(x))) | norm(x)");
+    a.rope.theta = 0.5;
+    a.window_rope = Rope{.dims = 4, .theta = 1};
+    const TemporaryFolder folder;
+    save_model(tiny_model<float>(a, 31), folder.path());
+    const Architecture back = load_model(folder.path()).architecture();
+    EXPECT_EQ(back.rope.theta, 0.5);
+    EXPECT_EQ(back.rope_of(1).theta, 1);
+    const auto refused = [&](const char* part) {
+        const TemporaryFolder wrong;
+        save_model(tiny_model<float>(a, 31), wrong.path());
+        EXPECT_ERROR(load_model(wrong.path()), part);
+    };
+    a.window_rope->scaling = Rope::Scaling::yarn;
+    a.window_rope->original_positions = 9;
+    refused("expected a number above 0 other than 1");
+    a.window_rope->theta = 0;
+    refused("theta = '0.0' in window_rope");
+    a.window_rope.reset();
+    a.rope.theta = -1;
+    refused("rope_theta = '-1.0'");
+}
+
 TEST(Save, HalfPrecisionRoundsEveryNumber) {
     const TemporaryFolder folder;
     for (const char* const equation : {pre_ln, "norm(x + dt*f(x))"}) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "model/tiny.hpp"
 
 namespace flyball::model {
@@ -47,6 +49,18 @@ TEST(StreamBound, GoesByTheLargestChannelOfACoefficient) {
         model.parameters()->at(parameter)[5] = -1.5F;
     }
     EXPECT_EQ(stream_bound(model, 7), StreamBound::exponential);
+}
+
+TEST(StreamBound, OfACoefficientThatIsNoNumberIsUnknown) {
+    for (const char* const equation : {"a*x + dt*norm(f(norm(x))) | norm(x) where ~a[d] = 0.1",
+                                       "0.5*x + a*norm(f(norm(x))) | norm(x) where ~a[d] = 0.1"}) {
+        Model<float> model = test::tiny_model<float>(test::tiny_architecture(equation), 3, false);
+        EXPECT_EQ(stream_bound(model, 7), StreamBound::bounded);
+        for (const int parameter : model.layout().blocks[2].learned) {
+            model.parameters()->at(parameter)[5] = NAN;
+        }
+        EXPECT_EQ(stream_bound(model, 7), StreamBound::none) << equation;
+    }
 }
 
 // y grows by a bounded piece a block, and x by y: faster than linearly, and nothing here says how fast.

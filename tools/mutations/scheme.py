@@ -4,6 +4,8 @@
 KNOWN = [
     ("peri-ln-without-inner-norm", "src/scheme/catalogue.cpp",
      '"x + dt*norm(f(norm(x))) | norm(x)"', '"x + dt*norm(f(x)) | norm(x)"'),
+    ("open-parentheses-counted-from-the-first-line", "src/scheme/syntax_error.cpp",
+     "columns(before.substr(before.rfind('\\n') + 1)) + 1", "columns(before) + 1"),
     ("pre-ln-on-raw-stream", "src/scheme/catalogue.cpp",
      '"x + dt*f(norm(x)) | norm(x)"', '"x + dt*f(x) | norm(x)"'),
     ("ln-scaling-on-output", "src/scheme/catalogue.cpp",
