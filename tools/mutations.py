@@ -30,7 +30,7 @@ import sys
 import threading
 import time
 
-from planting import ROOT, WEB, NoAnswer, Run, Tree, runs_for, tests_of_the_same_name
+from planting import ORDER, ROOT, WEB, NoAnswer, Run, Tree, runs_for, tests_of_the_same_name
 
 LISTS = ROOT / "tools/mutations"
 UNTRIED = LISTS / "untried.txt"  # one name a line; --record takes a name out once its mistake was seen red
@@ -121,6 +121,8 @@ def breaches(mutations):
         of_module = [m for m in mutations if m.module == module]
         if len(of_module) < FEWEST:
             found.append(f"{module}: {len(of_module)} mistakes, expected at least {FEWEST}")
+        if module not in ORDER:
+            found.append(f"{module}: not in the ORDER of tools/planting.py")
     blind = sum(m.blind for m in mutations)
     if 2 * blind < len(mutations):
         found.append(f"{blind} of {len(mutations)} mistakes are of someone who has not seen the tests, expected half of them")
@@ -161,8 +163,8 @@ class Planting:
         self.chosen, self.own, self.record = chosen, own, record
         self.before = noticed()
         self.waiting = queue.SimpleQueue()
-        # Mistakes of one file follow each other: what the compiler made of the others stays.
-        for m in sorted(chosen, key=lambda m: (m.module == WEB, m.file)):
+        # From cheap modules to dear ones; mistakes of one file follow each other, since what the compiler made of the others stays.
+        for m in sorted(chosen, key=lambda m: (ORDER.index(m.module), m.file)):
             self.waiting.put(m)
         self.survivors = []
         self.lost = None  # why there is no answer

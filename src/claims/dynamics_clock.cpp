@@ -7,8 +7,8 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -119,7 +119,7 @@ Measurement causal(const CausalCase& which, const Context& context) {
     for (std::size_t seed = 0; seed < context.size<std::size_t>(2, 10); ++seed) {
         const Line line = random_start_slope(which, context, seed);
         slope.see(line.slope, predicted(2));
-        error = larger(error, line.slope_error);
+        error = measure::larger(error, line.slope_error);
     }
     std::string modes;
     for (const std::size_t j : {2U, 3U, 4U, 6U}) {
@@ -198,7 +198,7 @@ std::vector<double> end_of(const Context& context, const char* scheme, double ti
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
     double largest = a.empty() || a.size() != b.size() ? HUGE_VAL : 0;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-        largest = larger(largest, std::abs(a[i] - b[i]));
+        largest = measure::larger(largest, std::abs(a[i] - b[i]));
     }
     return largest;
 }
@@ -216,9 +216,10 @@ Measurement same_at_another_time(const std::vector<ClockCase>& cases, const Cont
     for (const ClockCase& which : cases) {
         for (const double t : {0.5, 3.0, 12.0, 40.0}) {
             context.at(t / 50);
-            worst = larger(worst, largest_difference(
-                                      end_of(context, which.scheme, t),
-                                      end_of(context, which.other, context.predict("time", which.other_time(t), {t}))));
+            worst = measure::larger(
+                worst,
+                largest_difference(end_of(context, which.scheme, t),
+                                   end_of(context, which.other, context.predict("time", which.other_time(t), {t}))));
         }
     }
     Measurement result;

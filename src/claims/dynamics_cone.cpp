@@ -5,10 +5,10 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
 #include "core/lapack.hpp"
 #include "core/random.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -77,7 +77,7 @@ double largest_shortfall(const ConePlace& place, std::uint64_t seed) {
     double largest = 0;
     for (const char* name : {"pre-ln", "peri-ln"}) {
         for (const double growth : dynamics::velocities(turned_problem(place, name, rows, 1, seed)).growth) {
-            largest = larger(largest, (1 - growth) / place.delta());
+            largest = measure::larger(largest, (1 - growth) / place.delta());
         }
     }
     return largest;
@@ -97,7 +97,8 @@ Measurement radius_grows(const Context& context) {
         for (std::size_t seed = 0; seed < seeds; ++seed) {
             const std::uint64_t draw = context.seed * 31 + seed;
             const ConePlace crowd{64, place.dim, place.beta};
-            shortfall = larger(shortfall, larger(largest_shortfall(place, draw), largest_shortfall(crowd, draw)));
+            shortfall = measure::larger(
+                shortfall, measure::larger(largest_shortfall(place, draw), largest_shortfall(crowd, draw)));
             for (const char* name : {"pre-ln", "peri-ln"}) {
                 context.at(static_cast<double>(i) / static_cast<double>(grid.size()));
                 const dynamics::Record record = run_particles(
@@ -106,7 +107,7 @@ Measurement radius_grows(const Context& context) {
                     log_spaced(0.1, 1e4, 26), {});
                 ended = ended && record.outcome == dynamics::Outcome::done;
                 for (const dynamics::Sample& sample : record.samples) {
-                    smallest = smaller(smallest, (sample.radius_min / sample.t - 1) / place.delta());
+                    smallest = measure::smaller(smallest, (sample.radius_min / sample.t - 1) / place.delta());
                 }
             }
         }
@@ -180,7 +181,7 @@ Slope variance_slope(const VarianceCase& which, const Context& context) {
             });
         const Line line = fit_line(clock, value);
         slope.farthest.see(line.slope, predicted);
-        slope.error = larger(slope.error, line.slope_error);
+        slope.error = measure::larger(slope.error, line.slope_error);
     }
     return slope;
 }

@@ -6,8 +6,8 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -55,14 +55,14 @@ Measurement small_beta(const Context& context) {
     for (const std::size_t n : {std::size_t{8}, std::size_t{64}}) {
         const auto count = static_cast<double>(n);
         const double simplex = variance_rate_now(equiangular_rows(n, -1 / (count - 1)), n, hot);
-        on_simplex = larger(on_simplex, std::abs(simplex));
+        on_simplex = measure::larger(on_simplex, std::abs(simplex));
         const double edge = variance_rate_now(equiangular_rows(n, 1 - opening), n, hot);
         rate.see(edge, context.predict("rate at its edge", 2 * (1 - opening + opening / count), {count}));
-        slowest = smaller(slowest, edge);
+        slowest = measure::smaller(slowest, edge);
         for (std::size_t seed = 0; seed < seeds; ++seed) {
             context.at(static_cast<double>(seed) / static_cast<double>(seeds));
             const std::vector<double> rows = cone_rows(n, n, opening, context.seed * 31 + seed);
-            slowest = smaller(slowest, variance_rate_now(rows, n, hot));
+            slowest = measure::smaller(slowest, variance_rate_now(rows, n, hot));
         }
     }
     Measurement result;

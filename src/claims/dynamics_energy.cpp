@@ -5,8 +5,8 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -63,11 +63,11 @@ double largest_rise(const Context& context, const scheme::Program& program, std:
         for (std::size_t m = 0; m < systems; ++m) {
             const auto begin = particles.theta().begin() + static_cast<std::ptrdiff_t>(m * each);
             const double energy = energy_of({begin, begin + static_cast<std::ptrdiff_t>(each)}, s.dim, s.beta);
-            rise[m] = larger(rise[m], (energy - last[m]) / std::abs(energy));
+            rise[m] = measure::larger(rise[m], (energy - last[m]) / std::abs(energy));
             last[m] = energy;
         }
     });
-    return largest_in(rise);
+    return measure::largest_in(rise);
 }
 
 // dE/dt = sum_j <dE/dtheta_j, theta_j'> with dE/dtheta_j = -2 beta Z_j A_j: from the equation's own motion, and from
@@ -85,17 +85,19 @@ Measurement energy_decreases(const Context& context) {
                 for (const double t : {0.0, 3.0}) {
                     const Slopes slopes = energy_slopes(row, 10, 4, beta, t, context.seed * 7919 + states++);
                     slope.see(slopes.measured, context.predict("dE/dt", slopes.predicted, {beta}));
-                    steepest = larger(steepest, slopes.measured);
+                    steepest = measure::larger(steepest, slopes.measured);
                 }
             }
         }
         const double share = static_cast<double>(i) / 6;
-        rise = larger(rise, largest_rise(context.part(share, share + 1.0 / 6), scheme::find_scheme(row.scheme).program,
-                                         context.size<std::size_t>(5, 40)));
+        rise = measure::larger(
+            rise, largest_rise(context.part(share, share + 1.0 / 6), scheme::find_scheme(row.scheme).program,
+                               context.size<std::size_t>(5, 40)));
     }
     Measurement result;
     result.predicted = "dE/dt = -2 beta sum (Z/s) |PA|^2 <= 0";
-    result.measured = fmt::format("the same to {:.1e}, largest rise in a run {:.1e}", slope.off(), larger(0.0, rise));
+    result.measured =
+        fmt::format("the same to {:.1e}, largest rise in a run {:.1e}", slope.off(), measure::larger(0.0, rise));
     result.tolerance = tolerance;
     result.verdict = verdict_of(slope.agrees() && steepest <= 0 && rise < tolerance);
     result.note = fmt::format("{} random states of six schemes, and runs of 12 tokens to t = 10", states);
@@ -130,8 +132,8 @@ Measurement causal_energy(const Context& context) {
     double lowest = HUGE_VAL;
     double highest_without = -HUGE_VAL;
     for (const std::string& name : paper_schemes()) {
-        lowest = smaller(lowest, slope(name, attention::Mask::causal));
-        highest_without = larger(highest_without, slope(name, attention::Mask::none));
+        lowest = measure::smaller(lowest, slope(name, attention::Mask::causal));
+        highest_without = measure::larger(highest_without, slope(name, attention::Mask::none));
     }
     Measurement result;
     result.predicted = "dE/dt > 0 with the mask, < 0 without";

@@ -6,8 +6,8 @@
 #include "claims/curve.hpp"
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -61,7 +61,7 @@ Measurement same_curve(const Context& context) {
             const std::vector<double> typed = distance_over_radius(
                 context, n, [fixed](double) { return fixed; }, log_radii);
             for (std::size_t i = 0; i < points.size(); ++i) {
-                worst = larger(worst, std::abs(points[i].gamma - (1 - typed[i])));
+                worst = measure::larger(worst, std::abs(points[i].gamma - (1 - typed[i])));
             }
         }
     }
@@ -90,7 +90,7 @@ Measurement shared_constant(const Context& context) {
             const theory::Law law =
                 theory::terminal_law(scheme::find_scheme(name).program, {n, {beta}, r0, 10, std::nullopt});
             const double found = law.log_constant.value_or(std::nan(""));
-            worst = larger(worst, std::abs(found - predicted));
+            worst = measure::larger(worst, std::abs(found - predicted));
         }
         if (n == 8) {  // t^3 gamma' -> C means r^2 (1 - gamma) -> C/2, which a run of particles reaches sooner
             dynamics::Settings s;
@@ -105,7 +105,7 @@ Measurement shared_constant(const Context& context) {
                 run_particles(context, s, scheme::find_scheme("peri-ln").program).samples.back();
             shown_predicted = std::exp(predicted);
             shown = 2 * last.radius * last.radius * last.variance * n / (n - 1);
-            worst = larger(worst, std::abs(std::log(shown / shown_predicted)));
+            worst = measure::larger(worst, std::abs(std::log(shown / shown_predicted)));
         }
     }
     Measurement result;
@@ -169,7 +169,7 @@ Measurement no_temperature(const Context& context) {
              theory::solve(program, {12, {0}, 1.5, 10, std::nullopt}, log_spaced(0.1, 1e4, 30))) {
             const double predicted =
                 context.predict("log(1 - gamma)", 2 * std::log(1.5 / point.radius), {point.radius});
-            worst = larger(worst, std::abs(point.log_one_minus_gamma - predicted));
+            worst = measure::larger(worst, std::abs(point.log_one_minus_gamma - predicted));
         }
         dynamics::Settings s;
         s.tokens = 12;
@@ -181,7 +181,7 @@ Measurement no_temperature(const Context& context) {
         for (const dynamics::Sample& sample : run_particles(context, s, program).samples) {
             const double predicted =
                 context.predict("log(1 - gamma)", 2 * std::log(1.5 / sample.radius), {sample.radius});
-            worst = larger(worst, std::abs(sample.variance * 12 / 11 - std::exp(predicted)));
+            worst = measure::larger(worst, std::abs(sample.variance * 12 / 11 - std::exp(predicted)));
         }
     }
     Measurement result;

@@ -7,8 +7,8 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -62,16 +62,16 @@ struct Place {
         double best_early = 0;
         double best_late = 0;
         for (const Ends& e : ends) {
-            best_early = larger(best_early, e.early);
-            best_late = larger(best_late, e.late);
+            best_early = measure::larger(best_early, e.early);
+            best_late = measure::larger(best_late, e.late);
         }
-        return smaller(ends[scheme].early / best_early, ends[scheme].late / best_late);
+        return measure::smaller(ends[scheme].early / best_early, ends[scheme].late / best_late);
     }
     // Of Peri-LN over the best of the others.
     double lead() const {
         double other = 0;
         for (std::size_t i = 0; i < schemes; ++i) {
-            other = i == peri ? other : larger(other, strength(i));
+            other = i == peri ? other : measure::larger(other, strength(i));
         }
         return strength(peri) / other;
     }

@@ -7,8 +7,8 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 #include "report/utf8.hpp"
 
 namespace flyball::claims {
@@ -77,9 +77,9 @@ RandomEnds ends_of(const std::vector<Run>& runs, const std::vector<std::string>&
     RandomEnds ends;
     for (const Run& run : runs) {
         if (std::find(leaders.begin(), leaders.end(), run.scheme) != leaders.end()) {
-            ends.worst_leader = larger(ends.worst_leader, value(run));
+            ends.worst_leader = measure::larger(ends.worst_leader, value(run));
         } else {
-            ends.best_other = smaller(ends.best_other, value(run));
+            ends.best_other = measure::smaller(ends.best_other, value(run));
         }
     }
     return ends;
@@ -90,7 +90,7 @@ double early_lead(const std::vector<Run>& runs, std::size_t systems) {
     double least = HUGE_VAL;
     for (std::size_t m = 0; m < systems; ++m) {
         const RandomEnds ends = ends_of(runs, {"ngpt", "peri-ln"}, [m](const Run& run) { return run.early[m]; });
-        least = smaller(least, (1 - ends.worst_leader) / (1 - ends.best_other));
+        least = measure::smaller(least, (1 - ends.worst_leader) / (1 - ends.best_other));
     }
     return least;
 }
@@ -100,8 +100,8 @@ RandomEnds late_ends(const std::vector<Run>& runs, std::size_t systems) {
     RandomEnds all;
     for (std::size_t m = 0; m < systems; ++m) {
         const RandomEnds ends = ends_of(runs, {"post-ln", "ngpt"}, [m](const Run& run) { return run.last[m]; });
-        all.worst_leader = larger(all.worst_leader, ends.worst_leader);
-        all.best_other = smaller(all.best_other, ends.best_other);
+        all.worst_leader = measure::larger(all.worst_leader, ends.worst_leader);
+        all.best_other = measure::smaller(all.best_other, ends.best_other);
     }
     return all;
 }

@@ -6,10 +6,10 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
 #include "core/lapack.hpp"
 #include "core/random.hpp"
+#include "measure/extremes.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -86,7 +86,7 @@ void add_outputs(Outputs& outputs, const Cell& cell, const attention::Weights<do
     std::vector<double> out(rows.size());
     attention(rows.data(), out.data());
     for (const double length : measure::lengths({out.data(), cell.tokens, cell.dim})) {
-        outputs.largest = larger(outputs.largest, length);
+        outputs.largest = measure::larger(outputs.largest, length);
         outputs.squares += length * length;
         ++outputs.count;
     }
@@ -119,7 +119,7 @@ Measurement output_bound(const Context& context) {
             add_outputs(outputs, cell, {}, context.seed * 1009 + draw);
             add_outputs(outputs, cell, turned, context.seed * 1009 + draw);
         }
-        worst = larger(worst, outputs.largest / bound);
+        worst = measure::larger(worst, outputs.largest / bound);
         log_bound.push_back(std::log(bound));
         log_largest.push_back(std::log(outputs.largest));
         note +=
@@ -202,12 +202,12 @@ Measurement speed_gap(const Context& context) {
             // Both fast ones are alike at r0 = 1, and both slow ones: it is enough to see that once.
             const double peri = start_speed("peri-ln", cell, seed);
             const double post = start_speed("post-ln", cell, seed);
-            fast += draw == 0 ? smaller(peri, start_speed("ngpt", cell, seed)) : peri;
-            slow += draw == 0 ? larger(post, start_speed("pre-ln", cell, seed)) : post;
+            fast += draw == 0 ? measure::smaller(peri, start_speed("ngpt", cell, seed)) : peri;
+            slow += draw == 0 ? measure::larger(post, start_speed("pre-ln", cell, seed)) : post;
         }
         fast /= static_cast<double>(draws);
         slow /= static_cast<double>(draws);
-        slowest_fast = smaller(slowest_fast, fast);
+        slowest_fast = measure::smaller(slowest_fast, fast);
         log_order.push_back(std::log(context.predict("order of the gap", cell.gap(), {cell.n(), cell.d()})));
         log_gap.push_back(std::log(fast / slow));
         const double predicted = context.predict("gap", 1 / cell.length(), {cell.n(), cell.d()});

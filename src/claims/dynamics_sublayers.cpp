@@ -5,8 +5,8 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -40,7 +40,8 @@ Measurement heads(const Context& context) {
                     .turn;
             const double particles = turn[1] + turn[tokens];
             const double reduced = theory::initial_velocity(program, {n, betas, 1, table_T, std::nullopt});
-            worst = larger(worst, larger(std::abs(particles / predicted - 1), std::abs(reduced / predicted - 1)));
+            worst = measure::larger(
+                worst, measure::larger(std::abs(particles / predicted - 1), std::abs(reduced / predicted - 1)));
             shown_predicted = predicted;
             shown = particles;
         }
@@ -108,12 +109,12 @@ Measurement ffn_keeps_moving(const Context& context) {
             with.push_back(speed_slope(moving));
             without.see(speed_slope(with_ffn(context, name, false, time, which)), expected_without);
             const dynamics::Sample& last = moving.samples.back();
-            variance = larger(variance, last.variance);
-            smallest_ratio = smaller(smallest_ratio, last.speed / std::sqrt(last.variance));
+            variance = measure::larger(variance, last.variance);
+            smallest_ratio = measure::smaller(smallest_ratio, last.speed / std::sqrt(last.variance));
         }
     }
     const Mean slope = mean_of(with);
-    const double steepest = largest_in(with);
+    const double steepest = measure::largest_in(with);
     Measurement result;
     result.predicted = fmt::format("slope below {} with an FFN, {} without", bound, expected_without);
     result.measured = fmt::format("at most {:.2f} with, {:.3f} without", steepest, without.measured());
@@ -159,8 +160,9 @@ Measurement ffn_exponent(const Context& context) {
             note += fmt::format("{}{}{} {:.2f} +- {:.2f}", note.empty() ? "" : ", ", name, ffn ? " with" : " without",
                                 mean.value, mean.error);
             if (ffn) {
-                with_worst = larger(with_worst, mean.value);
-                steepest = steepest == -HUGE_VAL ? mean.value - mean.error : smaller(steepest, mean.value - mean.error);
+                with_worst = measure::larger(with_worst, mean.value);
+                steepest = steepest == -HUGE_VAL ? mean.value - mean.error
+                                                 : measure::smaller(steepest, mean.value - mean.error);
             } else {
                 without.see(mean.value, stated);
             }

@@ -5,8 +5,8 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 #include "theory/theory.hpp"
 
 namespace flyball::claims {
@@ -105,8 +105,8 @@ Measurement reduced_law(const Context& context) {
                           lengths.push_back(sample.radius);
                           const double* theta = particles.theta().data();
                           for (std::size_t k = 1; k < n; ++k) {
-                              asymmetry =
-                                  larger(asymmetry, std::abs(measure::dot(theta, theta + k * n, n) - sample.cosine));
+                              asymmetry = measure::larger(
+                                  asymmetry, std::abs(measure::dot(theta, theta + k * n, n) - sample.cosine));
                           }
                       });
         const std::vector<GammaRadius> typed = solve_row(row, static_cast<double>(n), beta, 1, times);

@@ -6,8 +6,8 @@
 #include "claims/dynamics.hpp"
 #include "claims/dynamics_sync.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -54,8 +54,8 @@ Counted count_together(const Context& context, const scheme::Program& program, S
             const PlainAttention attention = plain_attention(theta, setup.dim, setup.beta);
             double growth = HUGE_VAL;
             for (std::size_t j = 0; j < setup.tokens; ++j) {
-                growth =
-                    smaller(growth, measure::dot(&theta[j * setup.dim], &attention.value[j * setup.dim], setup.dim));
+                growth = measure::smaller(
+                    growth, measure::dot(&theta[j * setup.dim], &attention.value[j * setup.dim], setup.dim));
             }
             counted.excused += growth < stopped_growth ? 1 : 0;
         }

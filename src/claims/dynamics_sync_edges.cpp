@@ -5,7 +5,7 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/dynamics_sync.hpp"
-#include "claims/extremes.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -40,9 +40,9 @@ Measurement one_dimension(const Context& context) {
             }
         });
         if (name == "post-ln" || name == "ngpt") {
-            plane = smaller(plane, count_together(context, program, StartKind::uniform, {6, 2, 1}, 200,
-                                                  context.size<std::size_t>(40, 400))
-                                       .share());
+            plane = measure::smaller(plane, count_together(context, program, StartKind::uniform, {6, 2, 1}, 200,
+                                                           context.size<std::size_t>(40, 400))
+                                                .share());
         }
         context.at(static_cast<double>(i + 1) / 6);
     }

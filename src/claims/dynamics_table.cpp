@@ -7,8 +7,8 @@
 
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "core/random.hpp"
+#include "measure/extremes.hpp"
 #include "scheme/catalogue.hpp"
 
 namespace flyball::claims {
@@ -47,11 +47,11 @@ double deviation(const PaperRow& row, const scheme::Program& program, const Case
             error += std::pow(turn[j * at.dim + c] - predicted, 2);
             scale += predicted * predicted;
         }
-        turn_error = larger(turn_error, std::sqrt(error));
-        turn_scale = larger(turn_scale, std::sqrt(scale));
-        growth_error = larger(growth_error, std::abs(growth[j] - row.growth(state)));
+        turn_error = measure::larger(turn_error, std::sqrt(error));
+        turn_scale = measure::larger(turn_scale, std::sqrt(scale));
+        growth_error = measure::larger(growth_error, std::abs(growth[j] - row.growth(state)));
     }
-    return larger(turn_error / turn_scale, growth_error);
+    return measure::larger(turn_error / turn_scale, growth_error);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ Measurement compare_with_row(const PaperRow& stated, const scheme::Program& prog
             for (const double beta : {0.3, 1.0, 5.0}) {
                 for (const double t : {0.0, 1.7, 2.6, 9.0}) {
                     const std::uint64_t seed = context.seed * 1000003 + states;
-                    worst = larger(worst, deviation(row, program, {tokens, dim, beta, t}, seed));
+                    worst = measure::larger(worst, deviation(row, program, {tokens, dim, beta, t}, seed));
                     ++states;
                 }
             }

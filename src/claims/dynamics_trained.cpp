@@ -8,8 +8,8 @@
 #include "bridge/model_weights.hpp"
 #include "claims/dynamics.hpp"
 #include "claims/experiment.hpp"
-#include "claims/extremes.hpp"
 #include "claims/paper.hpp"
+#include "measure/extremes.hpp"
 #include "model/builtin.hpp"
 
 namespace flyball::claims {
@@ -95,14 +95,14 @@ Measurement trained_early(const Context& context) {
                 s.seed = context.seed + draw;
                 const double speed = run_scheme(part, s, scheme).samples.front().speed;
                 if (is_one_of(scheme, {"ngpt", "peri-ln"})) {
-                    slowest_leader = smaller(slowest_leader, speed);
+                    slowest_leader = measure::smaller(slowest_leader, speed);
                 } else {
-                    fastest_other = larger(fastest_other, speed);
+                    fastest_other = measure::larger(fastest_other, speed);
                 }
             }
-            of_model = smaller(of_model, slowest_leader / fastest_other);
+            of_model = measure::smaller(of_model, slowest_leader / fastest_other);
         }
-        least = smaller(least, of_model);
+        least = measure::smaller(least, of_model);
         add_to(seen, fmt::format("{} {:.3g}", without_prefix(model), of_model));
     });
     Measurement result;
@@ -169,7 +169,7 @@ Measurement trained_late(const Context& context) {
         };
         double others = HUGE_VAL;
         for (const Late& one : late) {
-            others = is_one_of(one.scheme, {"post-ln", "ngpt"}) ? others : smaller(others, one.apart);
+            others = is_one_of(one.scheme, {"post-ln", "ngpt"}) ? others : measure::smaller(others, one.apart);
         }
         const bool both = of("post-ln").apart < others && of("ngpt").apart < others;
         ++models;
@@ -238,8 +238,8 @@ Measurement trained_growth(const Context& context) {
                 const double slope = growth_exponent(part, s, scheme);
                 ++runs;
                 as_stated += slope > root - near && slope < linear + near ? 1 : 0;
-                largest = larger(largest, slope);
-                smallest = smaller(smallest, slope);
+                largest = measure::larger(largest, slope);
+                smallest = measure::smaller(smallest, slope);
                 of_model += fmt::format(" {:.2f}", slope);
             }
         }
@@ -290,7 +290,7 @@ Measurement trained_movement(const Context& context) {
             } else if (sample.t > 0 && std::fmod(sample.t, blocks) == 0) {
                 last = std::exchange(sum, 0);
                 first = first == 0 ? last : first;
-                least = smaller(least, last);
+                least = measure::smaller(least, last);
             }
         };
         const dynamics::Sample end =
@@ -326,7 +326,7 @@ Measurement trained_consensus(const Context& context) {
         ++models;
         if (last.one_minus_cosine < met) {
             ++together;
-            slowest = smaller(slowest, last.speed);
+            slowest = measure::smaller(slowest, last.speed);
         }
         add_to(seen, fmt::format("{} {:.2f} at {:.0e}", without_prefix(model), last.speed, last.one_minus_cosine));
         dynamics::Settings identity;
@@ -336,7 +336,7 @@ Measurement trained_consensus(const Context& context) {
         identity.until = dynamics::parse_until(fmt::format("one_minus_cosine<{}", met));
         identity.time = 100;
         identity.samples = 2;
-        standing = larger(standing, run_scheme(part, identity, "ngpt").samples.back().speed);
+        standing = measure::larger(standing, run_scheme(part, identity, "ngpt").samples.back().speed);
     });
     Measurement result;
     result.predicted = fmt::format("at least {} a block", least);

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "claims/comparison.hpp"
-#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/limits.hpp"
 #include "claims/limits_rows.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -174,7 +174,7 @@ Measurement all_selected(const Context& context) {
     double worst = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const SelectionRow row = gaussian_row(50, 8, 1, seed);
-        worst = larger(worst, measured_distance(row, 50).expected / measured_distance(row, 25).expected);
+        worst = measure::larger(worst, measured_distance(row, 50).expected / measured_distance(row, 25).expected);
     }
     const double stated = context.predict("limit", 0);
     Measurement result;

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "claims/extremes.hpp"
 #include "claims/limits.hpp"
 #include "claims/limits_model.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -39,8 +39,8 @@ Measurement placements(const Context& context) {
     result.predicted = fmt::format("nGPT most, LN-Scaling least, a factor {} or more apart", least);
     result.measured = fmt::format("a factor {:.2f}", ratio);
     result.tolerance = "none";
-    result.verdict =
-        verdict_of(largest_in(shares) == shares.front() && smallest_in(shares) == shares.back() && ratio >= least);
+    result.verdict = verdict_of(measure::largest_in(shares) == shares.front() &&
+                                measure::smallest_in(shares) == shares.back() && ratio >= least);
     result.note = "share of the weight on the five heaviest keys at 128 tokens: " + seen;
     return result;
 }

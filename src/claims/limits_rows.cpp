@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "claims/extremes.hpp"
 #include "core/random.hpp"
 #include "limits/reference.hpp"
 #include "limits/separation.hpp"
 #include "limits/walk.hpp"
+#include "measure/extremes.hpp"
 #include "measure/rows.hpp"
 
 namespace flyball::claims {
@@ -93,7 +93,7 @@ void BoundCheck::see(double value, double bound) {
 
 void BoundCheck::see_attaining(double value, double bound) {
     see(value, bound);
-    attaining_ = smaller(attaining_, value / bound);
+    attaining_ = measure::smaller(attaining_, value / bound);
 }
 
 }  // namespace flyball::claims

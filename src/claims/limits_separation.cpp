@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "claims/comparison.hpp"
-#include "claims/extremes.hpp"
 #include "claims/limits.hpp"
 #include "claims/limits_rows.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -68,14 +68,14 @@ Measurement lower_bound(const Context& context) {
     walk_rows(context, [&](const SelectionRow& row, std::size_t n) {
         const Theorem2 bounds = theorem_2(row, top_of(row, n), factor);
         const limits::SeparationAtN at = measured_separation(row, n);
-        most_above = larger(most_above, larger(bounds.lower, at.lower) - at.ratio);
+        most_above = measure::larger(most_above, measure::larger(bounds.lower, at.lower) - at.ratio);
         see_own(own, at, theorem_2(row, top_of(row, n)));
         ++count;
     });
     const SelectionRow row = markov_row();
     const double bound = theorem_2(row, top_of(row, 2), factor).lower;
     const limits::SeparationAtN at = measured_separation(row, 2);
-    most_above = larger(most_above, larger(bound, at.lower) - at.ratio);
+    most_above = measure::larger(most_above, measure::larger(bound, at.lower) - at.ratio);
     const bool attained = std::min(bound, at.lower) >= 0.99 * at.ratio;
     Measurement result;
     result.predicted = "N_s/N at least 1 - sum xi_i/(rN)";
@@ -115,7 +115,7 @@ Measurement upper_bound(const Context& context) {
         counts.upper += at.ratio > theorem_2(row, top).upper + 1e-9 ? 1 : 0;
         for (const double outside : {at.ratio - bounds.corrected, bounds.corrected_lower - at.ratio,
                                      at.ratio - at.upper_exact, at.lower_exact - at.ratio}) {
-            broken_by = larger(broken_by, outside);
+            broken_by = measure::larger(broken_by, outside);
         }
     });
     double ratio = 0;

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "claims/extremes.hpp"
 #include "claims/stability_lengths.hpp"
 #include "claims/stability_passes.hpp"
 #include "claims/stability_sub_layer.hpp"
+#include "measure/extremes.hpp"
 #include "model/family.hpp"
 #include "model/pass.hpp"
 
@@ -64,7 +64,7 @@ std::vector<double> plus(std::vector<double> x, double factor, const std::vector
 double least_divisor(const std::vector<double>& rows, const model::Architecture& a) {
     double least = HUGE_VAL;
     for (std::size_t i = 0; i * a.dim < rows.size(); ++i) {
-        least = smaller(least, ln_divisor(row_of(rows, i, a.dim), a.eps));
+        least = measure::smaller(least, ln_divisor(row_of(rows, i, a.dim), a.eps));
     }
     return least;
 }

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_lengths.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -54,7 +54,7 @@ Measurement lemma_1(const Context& context) {
         const Flow flow = flow_of(model, x);
         for (std::size_t i = 0; i < sizes.tokens; ++i) {
             const auto z = row_of(flow.ffn[0].in, i, sizes.dim);
-            form_off = larger(form_off, std::abs(lemma_1_form(z, gamma, b) / stated - 1));
+            form_off = measure::larger(form_off, std::abs(lemma_1_form(z, gamma, b) / stated - 1));
             share.see(length_of(z), context.predict("R", lemma_1_radius(gamma, b)));
         }
     };

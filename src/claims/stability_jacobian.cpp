@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "claims/extremes.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_sub_layer.hpp"
 #include "core/unreachable.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -37,7 +37,7 @@ Measurement jacobian(const Context& context, Placement placement) {
     const std::uint64_t cases = context.size<std::uint64_t>(20, 200);
     for (std::uint64_t seed = 1; seed <= cases; ++seed) {
         context.at(static_cast<double>(seed) / static_cast<double>(cases));
-        random = larger(random, jacobian_share(context, drawn_case(placement, seed), placement));
+        random = measure::larger(random, jacobian_share(context, drawn_case(placement, seed), placement));
     }
     return bounded(random, jacobian_share(context, attaining_case(placement), placement), jacobian_formula(placement));
 }
@@ -54,8 +54,8 @@ Measurement jacobian_by_mean(const Context& context) {
             const BlockNumbers least = block_numbers(one, placement, least_number);
             numbers.s_in = context.predict("s", numbers.s_in, {least.s_in});
             numbers.s_out = context.predict("s", numbers.s_out, {least.s_out});
-            largest =
-                larger(largest, operator_norm(jacobian_of(one.model, one.x0)) / jacobian_bound(placement, numbers));
+            largest = measure::larger(
+                largest, operator_norm(jacobian_of(one.model, one.x0)) / jacobian_bound(placement, numbers));
         }
     }
     Measurement result;

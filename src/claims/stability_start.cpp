@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "claims/comparison.hpp"
-#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_paper.hpp"
 #include "claims/stability_passes.hpp"
 #include "claims/style.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -70,8 +70,8 @@ Measurement start_rotation(const Context& context) {
         for (std::size_t i = 0; i < branches.size(); ++i) {
             const double stated =
                 context.predict("angle", rotation(dt, branches[i], seen.sigma[i]), {dt, branches[i], seen.sigma[i]});
-            least = smaller(least, seen.turned[i] / stated);
-            most = larger(most, seen.turned[i] / stated);
+            least = measure::smaller(least, seen.turned[i] / stated);
+            most = measure::larger(most, seen.turned[i] / stated);
         }
     });
     Measurement result;
@@ -145,7 +145,7 @@ std::vector<std::size_t> depths_from_6(const Context& context) {
 // The largest over the smallest |dL/dx_l| of the blocks; x_0 is left out.
 double spread_of(const Depths& seen) {
     const std::vector<double> blocks(seen.gradient.begin() + 1, seen.gradient.end());
-    return largest_in(blocks) / smallest_in(blocks);
+    return measure::largest_in(blocks) / measure::smallest_in(blocks);
 }
 
 double first_over_last(const Depths& seen) {
@@ -175,7 +175,7 @@ Measurement pre_explodes(const Context& context) {
                                                 : "; with all 0.02 ",
                                 ratio, layers);
         }
-        found = larger(found, fit_line(x, y).slope);
+        found = measure::larger(found, fit_line(x, y).slope);
     }
     Measurement result;
     result.predicted = least;
@@ -195,7 +195,7 @@ Measurement post_flows(const Context& context) {
         sizes.layers = layers;
         const double post = spread_of(start_depths("post-ln", sizes));
         const double pre = spread_of(start_depths("pre-ln", sizes));
-        least = smaller(least, post / pre);
+        least = measure::smaller(least, post / pre);
         seen += fmt::format("{}{:.2f} and {:.2f} at {}", seen.empty() ? "" : ", ", post, pre, layers);
     }
     StartSizes small;
@@ -231,7 +231,7 @@ Measurement all_schemes(const Context& context) {
             sizes.layers = layers;
             const Depths at = start_depths(scheme, sizes);
             const double most = context.predict("largest spread", std::sqrt(2 * static_cast<double>(layers)));
-            largest_share = larger(largest_share, spread_of(at) / most);
+            largest_share = measure::larger(largest_share, spread_of(at) / most);
             spreads += fmt::format("{}{:.2f}", spreads.empty() ? "" : ", ", spread_of(at));
             if (layers == depths.back()) {
                 std::vector<double> x;

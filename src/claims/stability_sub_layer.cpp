@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "core/unreachable.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -64,7 +64,7 @@ double mean_number(const std::vector<double>& values) {
 }
 
 double least_number(const std::vector<double>& values) {
-    return smallest_in(values);
+    return measure::smallest_in(values);
 }
 
 BlockNumbers block_numbers(const SubLayerCase& one, Placement placement,

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_trained.hpp"
+#include "measure/extremes.hpp"
 #include "measure/growth.hpp"
 #include "scheme/catalogue.hpp"
 
@@ -70,7 +70,7 @@ Measurement exponential(const Context& context) {
         const std::size_t half = (rms.size() - 1) / 2;
         const double first = std::log(rms[half] / rms[0]);
         const double second = std::log(rms.back() / rms[rms.size() - 1 - half]);
-        largest = larger(largest, second / first);
+        largest = measure::larger(largest, second / first);
         const measure::Growth growth = measure::growth({rms.begin() + 1, rms.end()});
         seen += fmt::format("{}decay {}: times {:.1f} and times {:.2f}, {} from the first block on, exponent {:.2f}",
                             seen.empty() ? "" : "; ", condition.weight_decay.value_or(0.1), std::exp(first),

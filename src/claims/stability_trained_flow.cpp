@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_trained.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -37,7 +37,7 @@ double log_spread(const TrainedRun& run) {
     double largest = 0;
     for (const std::vector<double>* gradient : {&run.gradient_20, &run.gradient_50, &run.gradient}) {
         const std::vector<double> blocks(gradient->begin() + 1, gradient->end());
-        largest = larger(largest, std::log(largest_in(blocks) / smallest_in(blocks)));
+        largest = measure::larger(largest, std::log(measure::largest_in(blocks) / measure::smallest_in(blocks)));
     }
     return largest;
 }

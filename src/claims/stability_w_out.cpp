@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "claims/extremes.hpp"
 #include "claims/fit.hpp"
 #include "claims/stability.hpp"
 #include "claims/stability_sub_layer.hpp"
+#include "measure/extremes.hpp"
 
 namespace flyball::claims {
 
@@ -67,7 +67,7 @@ Measurement w_out(const Context& context, Placement placement) {
         context.at(static_cast<double>(seed) / static_cast<double>(cases));
         const SubLayerCase one = drawn_case(placement, 2 * seed + 1);  // those of FFNs
         const std::vector<double> delta = normal_rows(one.x0.size(), 1, 1, seed);
-        random = larger(random, w_out_share(context, one, placement, delta));
+        random = measure::larger(random, w_out_share(context, one, placement, delta));
     }
     const SubLayerCase one = attaining_case(placement);
     std::vector<double> delta(one.x0.size(), 0.0);  // at a right angle to x and a
@@ -114,10 +114,10 @@ Measurement invariance(const Context& context) {
             draw(one.model, seed, {0.5, 0.3, 0.2});
             const Inner found = inner_products(one, delta);
             if (placement == Placement::pre) {
-                pre = larger(pre, std::abs(found.both));
+                pre = measure::larger(pre, std::abs(found.both));
             } else {
-                off = larger(off, std::abs(found.both - stated));
-                matrix_alone = larger(matrix_alone, std::abs(found.matrix));
+                off = measure::larger(off, std::abs(found.both - stated));
+                matrix_alone = measure::larger(matrix_alone, std::abs(found.matrix));
             }
         }
     }
@@ -187,8 +187,8 @@ double model_gradient(const char* equation, double c) {
     const Backward back = backward_of(model, x0, normal_rows(x0.size(), 1, 1, 8));
     double longest = 0;
     for (const model::BlockLayout& block : model.layout().blocks) {
-        longest =
-            larger(longest, length_of({back.gradients.at(block.ffn_out.weight), block.ffn_out.in * block.ffn_out.out}));
+        longest = measure::larger(
+            longest, length_of({back.gradients.at(block.ffn_out.weight), block.ffn_out.in * block.ffn_out.out}));
     }
     return longest;
 }
@@ -206,7 +206,7 @@ Measurement large_activations(const Context& context) {
     result.predicted = fmt::format("Peri-LN: within a factor {}", most);
     result.measured = fmt::format("times {:.3f} at 10, times {:.3f} at 100", ten, hundred);
     result.tolerance = "at both";
-    const double largest = largest_in({ten, 1 / ten, hundred, 1 / hundred});
+    const double largest = measure::largest_in({ten, 1 / ten, hundred, 1 / hundred});
     result.verdict = verdict_of(largest < most);
     result.note = fmt::format(
         "longest gradient of a W_out in 6 blocks whose W_1 are multiplied by 10 and 100; Pre-LN: times {:.3f} and "

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "claims/claim.hpp"
-#include "claims/extremes.hpp"
 
 namespace flyball::claims {
 namespace {
@@ -39,30 +38,6 @@ TEST(Comparison, NothingSeenAndNotANumberDoNotAgree) {
         EXPECT_FALSE(comparison.agrees());
         EXPECT_EQ(comparison.off(), HUGE_VAL);
     }
-}
-
-// Wherever it comes, and whatever comes after it.
-TEST(Extremes, KeepANumberThatIsNone) {
-    const double nan = std::nan("");
-    EXPECT_EQ(larger(2, 3), 3);
-    EXPECT_EQ(larger(3, 2), 3);
-    EXPECT_EQ(smaller(2, 3), 2);
-    EXPECT_EQ(smaller(3, 2), 2);
-    EXPECT_EQ(larger(1, HUGE_VAL), HUGE_VAL);
-    for (const double other : {-1.0, 0.0, HUGE_VAL, -HUGE_VAL, nan}) {
-        EXPECT_TRUE(std::isnan(larger(nan, other))) << other;
-        EXPECT_TRUE(std::isnan(larger(other, nan))) << other;
-        EXPECT_TRUE(std::isnan(smaller(nan, other))) << other;
-        EXPECT_TRUE(std::isnan(smaller(other, nan))) << other;
-    }
-    EXPECT_EQ(largest_in({1, 5, -7}), 5);
-    EXPECT_EQ(smallest_in({1, 5, -7}), -7);
-    for (const std::vector<double>& with : {std::vector{nan, 1.0, 2.0}, {1.0, nan, 2.0}, {2.0, 1.0, nan}}) {
-        EXPECT_TRUE(std::isnan(largest_in(with)));
-        EXPECT_TRUE(std::isnan(smallest_in(with)));
-    }
-    EXPECT_EQ(largest_in({}), -HUGE_VAL);
-    EXPECT_EQ(smallest_in({}), HUGE_VAL);
 }
 
 TEST(Context, APredictionIsWhatIsStatedUnlessItIsReplaced) {

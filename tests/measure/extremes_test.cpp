@@ -24,5 +24,16 @@ TEST(Extremes, KeepANanOnEitherSide) {
     EXPECT_TRUE(std::isnan(smaller(INFINITY, NAN)));
 }
 
+TEST(Extremes, OfAListKeepANanWhereverItIs) {
+    EXPECT_EQ(largest_in({1, 5, -7}), 5);
+    EXPECT_EQ(smallest_in({1, 5, -7}), -7);
+    for (const std::vector<double>& with : {std::vector<double>{NAN, 1, 2}, {1, NAN, 2}, {2, 1, NAN}}) {
+        EXPECT_TRUE(std::isnan(largest_in(with)));
+        EXPECT_TRUE(std::isnan(smallest_in(with)));
+    }
+    EXPECT_EQ(largest_in({}), -HUGE_VAL);
+    EXPECT_EQ(smallest_in({}), HUGE_VAL);
+}
+
 }  // namespace
 }  // namespace flyball::measure
