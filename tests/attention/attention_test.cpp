@@ -218,6 +218,26 @@ TEST(Attention, NormsItsProjections) {
     }
 }
 
+// What a call leaves behind is not in the next one.
+TEST(Attention, OfOtherTokensIsThatOfAFreshOne) {
+    const Shape shape = {1, 5, 6};
+    Settings settings;
+    settings.beta = 1.7;
+    Weights<double> weights = draw_weights<double>(2, 3, 6);
+    weights.norms = {ProjectionNorm{true, true, 6, 0.01}, ProjectionNorm{true, true, 6, 0.01},
+                     ProjectionNorm{true, true, 6, 0.01}};
+    const std::vector<double> first = draw(5 * 6, 7);
+    const std::vector<double> second = draw(5 * 6, 8);
+    std::vector<double> out(first.size());
+    Attention<double> attention(shape, settings, weights);
+    attention(first.data(), out.data());
+    attention(second.data(), out.data());
+    const std::vector<double> expected = definition<double>(shape, settings, weights, second.data());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        EXPECT_NEAR(out[i], expected[i], 1e-13) << i;
+    }
+}
+
 // |v| = 5: the value is (3, 4)/5, and the root mean square of its two channels makes it longer by sqrt 2. A token that
 // is 0 stays 0.
 TEST(Attention, NormsAValueToItsLengthOrItsRootMeanSquare) {

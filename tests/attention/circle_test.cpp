@@ -93,6 +93,28 @@ TEST(Circle, LeavesVectorsOfDifferentLengthsToDirectSums) {
     EXPECT_FALSE(circle.fell_back());
 }
 
+// A Runge-Kutta stage may be longer than the one before it.
+TEST(Circle, AgreesWithDirectSumsWhereLengthsChangeFromCallToCall) {
+    const std::size_t n = 300;
+    Settings settings;
+    settings.beta = 3;
+    std::vector<double> z = draw_tokens<double>(Tokens::unit, n, 2);
+    std::vector<double> fourier(z.size());
+    std::vector<double> direct(z.size());
+    Attention<double> circle({1, n, 2}, settings, {}, "circle");
+    for (const double factor : {1.0, 2.0, 0.25}) {  // exact: all lengths stay equal
+        for (double& value : z) {
+            value *= factor;
+        }
+        circle(z.data(), fourier.data());
+        EXPECT_EQ(circle.path(), "Fourier sums");
+        Attention<double>({1, n, 2}, settings, {}, "direct")(z.data(), direct.data());
+        for (std::size_t i = 0; i < z.size(); ++i) {
+            EXPECT_NEAR(fourier[i], direct[i], 1e-12) << factor << " " << i;
+        }
+    }
+}
+
 TEST(Circle, SaysThatItFellBackWhicheverSystemItWas) {
     const std::size_t n = 40;
     const std::size_t systems = 64;  // several to a worker

@@ -396,6 +396,16 @@ TEST(ModelWeights, SayWhatTheyLeaveOut) {
     // Biases of queries, keys and values alone.
     const std::string qwen = notes_of(golden("qwen2").string(), false);
     EXPECT_NE(qwen.find("Biases are dropped."), std::string::npos) << qwen;
+    // Biases of norms alone, and none at all.
+    for (const bool biased : {true, false}) {
+        const auto weights = model_weights(made([biased](Architecture& a) {
+                                               a.qkv_bias = a.output_bias = false;
+                                               a.norm_bias = biased;
+                                           }),
+                                           "it", false);
+        const bool said = std::count(weights.notes.begin(), weights.notes.end(), "Biases are dropped.") == 1;
+        EXPECT_EQ(said, biased);
+    }
 }
 
 std::string refusal_of(const std::function<void()>& act) {
@@ -432,6 +442,7 @@ TEST(ModelWeights, AreRefusedWhereAttentionIsNotThis) {
     EXPECT_NE(
         refused([](Architecture& a) { a.equation = "x + dt*unit(f(unit(x)))"; }, true).find("block 0 does not have"),
         std::string::npos);
+    EXPECT_NE(refused([](Architecture& a) { a.norm = "unit"; }, true).find("block 0 does not have"), std::string::npos);
     EXPECT_NE(refusal_of([] { read_model_weights(golden("gemma2").string(), false); }).find("capped"),
               std::string::npos);
 }
