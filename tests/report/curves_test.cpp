@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <tuple>
 
 namespace flyball::report {
@@ -41,6 +42,19 @@ TEST(Curves, ABandThatReachesZeroEndsBelowALogAxis) {
         EXPECT_GE(band[i].hi, plot.bottom());
     }
     EXPECT_NEAR(band[0].hi, plot.at_y(5), 1e-9);
+}
+
+TEST(Curves, ABandEndsBeforeAGapAndBeginsAnewAfterIt) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    LineFigure figure;
+    figure.series = {
+        {"band", {0, 1, 1.5, 2, 3}, {50, 50, nan, 50, 50}, {40, 40, nan, 40, 40}, {60, 60, 60, 60, 60}, {}}};
+    const Plot plot = plot_of(figure);
+    const std::vector<Curve> curves = make_curves(figure, plot);
+    ASSERT_EQ(curves[0].bands.size(), 2U);
+    ASSERT_EQ(curves[0].bands[0].size(), 2U);
+    EXPECT_NEAR(curves[0].bands[0].back().x, plot.at_x(1), 1e-9);
+    EXPECT_NEAR(curves[0].bands[1].front().x, plot.at_x(2), 1e-9);
 }
 
 TEST(Curves, TheLabelOfALineThatLeavesStandsAtItsLastPointInside) {

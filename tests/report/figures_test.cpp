@@ -210,6 +210,8 @@ TEST(BoxSvg, DrawsFiveNumbersAsGiven) {
     EXPECT_FALSE(has(svg, "n = "));
     figure.groups[0].five = {1, 2, 1, 4, 5};
     EXPECT_ERROR(to_svg(figure), "1 after 2");
+    figure.groups[0].five = {1, 2, 3, 4, 3.5};
+    EXPECT_ERROR(to_svg(figure), "3.5 after 4");
     figure.groups[0].five = {1, 2, 3, 4, 5};
     figure.groups[0].values = {1};
     EXPECT_ERROR(to_svg(figure), "one of them");
@@ -228,6 +230,24 @@ TEST(BoxSvg, DrawsMarksAcrossRowsAndSaysWhatTheyAre) {
     EXPECT_FALSE(has(svg, "other: expected"));
     EXPECT_EQ(matches(svg, ">(bound)</text>").size(), 1U);
     EXPECT_EQ(matches(svg, ">(expected)</text>").size(), 1U);
+}
+
+TEST(BoxSvg, TheAxisMakesRoomForMarksBeyondTheBoxes) {
+    BoxFigure figure = boxes({10, 20, 30});
+    figure.axis = {"loss", {}, {}, {}};
+    figure.groups[0].marks = {{"above", 60}, {"below", -20}};
+    const std::string svg = to_svg(figure);
+    const auto marks = numbers(matches(svg, "M([-0-9.]+) [0-9.]+v[0-9.]+\" stroke-width=\"2.2\""));
+    ASSERT_EQ(marks.size(), 2U);
+    EXPECT_LT(marks[0], numbers(matches(svg, "M[0-9.]+ [0-9.]+H([0-9.]+)M")).at(0)) << "the right end of the axis";
+    EXPECT_GT(marks[1], numbers(matches(svg, "M([0-9.]+) [0-9.]+H[0-9.]+M")).at(0)) << "the left end";
+}
+
+TEST(BoxSvg, CountsTheValuesThatItDraws) {
+    EXPECT_TRUE(has(to_svg(boxes({1, nan, 2, infinity, 3})), ">n = 3</text>"));
+    BoxFigure figure = boxes({-1, 0, 1, 10});
+    figure.axis = {"loss", Scale::log, {}, {}};
+    EXPECT_TRUE(has(to_svg(figure), ">n = 2</text>"));
 }
 
 TEST(BoxSvg, IsSoundForAwkwardData) {
@@ -332,6 +352,10 @@ TEST(SphereSvg, LeavesOutPointsWithoutADirection) {
         to_svg(one_frame({{0, 0, 0}, {nan, 0, 1}, {infinity, 0, 0}, {1.7e308, 1.7e308, 1e308}, {1e-310, 0, 0}}, nan));
     expect_sound(svg);
     EXPECT_TRUE(has(svg, "Not shown: 3 points without a direction."));
+    SphereFigure figure = one_frame({{0, 0, 0}, {nan, 0, 1}, {1, 0, 0}});
+    figure.runs[0].frames.push_back({1, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}});
+    figure.runs.push_back(figure.runs[0]);
+    EXPECT_TRUE(has(to_svg(figure), "Not shown: 6 points without a direction.")) << "two and one in each run";
 }
 
 TEST(SphereSvg, ShowsSeveralRunsInRowsOfFourTimes) {

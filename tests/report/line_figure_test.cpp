@@ -135,6 +135,37 @@ TEST(LineSvg, DropsNonPositivePointsOnLogAxesAndNamesWhatIsLeftOut) {
     EXPECT_FALSE(has(to_svg(figure), "gone, lost"));
 }
 
+TEST(LineSvg, SaysWhereEachLineHasItsLastPoint) {
+    LineFigure figure{"t", {"x", {}, {}, {}}, {"y", {}, {}, {}}, {}, ""};
+    figure.series = {line("broken", {0, 1, 2}, {3, 4, nan}), line("lost", {0}, {nan}), line("whole", {0, 2}, {1, 5})};
+    EXPECT_TRUE(has(to_svg(figure), "<desc>Lines of y against x. broken ends at 1, 4. whole ends at 2, 5.</desc>"));
+}
+
+TEST(LineSvg, ALegendNamesOnlyLinesThatAreThere) {
+    LineFigure figure = many(6, true);
+    for (Series& series : figure.series) {
+        series.name += " with a name too long to stand beside the plot";
+    }
+    figure.series.push_back(line("gone", {0, 1}, {nan, nan}));
+    const std::string svg = to_svg(figure);
+    EXPECT_EQ(matches(svg, "(h26\" stroke=\"#[0-9a-f]+\")").size(), 6U);
+    EXPECT_FALSE(has(svg, ">gone</text>"));
+}
+
+TEST(LineSvg, ALongLabelOfTheYAxisIsReadDownwards) {
+    LineFigure figure = many(1, true);
+    for (int i = 0; i < 30; ++i) {
+        figure.y.label += " word" + std::to_string(i);
+    }
+    const std::string svg = to_svg(figure);
+    const auto lines = numbers(matches(svg, "y=\"([0-9.]+)\" [^>]*>[y ]*word[0-9 word]+</text>"));
+    ASSERT_GE(lines.size(), 3U);
+    EXPECT_LT(numbers(matches(svg, "y=\"([0-9.]+)\" [^>]*>y word0 ")).at(0), plot_of(svg)[1]);
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        EXPECT_GT(lines[i], lines[i - 1]) << i;
+    }
+}
+
 TEST(LineSvg, BreaksTheLineAtNanAndDrawsLonePointsAsDots) {
     LineFigure figure;
     figure.series = {line("a", {0, 1, 2, 3, 4, 5, 6}, {1, 2, nan, 3, nan, 4, 5})};

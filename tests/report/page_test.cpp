@@ -32,6 +32,13 @@ TEST(Page, IsOneFileThatMayNotAskForAnother) {
     EXPECT_EQ(page_frame_size() + 2 + std::string("a &lt;b&gt; &amp; &quot;c&quot;").size(), page.size());
 }
 
+TEST(Page, OnlyOneThatIsServedMayAskForNewsAndOnlyWhereItCameFrom) {
+    const Source served{"/document", "7"};
+    EXPECT_NE(page_policy(served).find("; connect-src 'self'"), std::string::npos);
+    EXPECT_NE(page_around("{}", "", served).find("; connect-src 'self'\">"), std::string::npos);
+    EXPECT_EQ(page_policy().find("connect-src"), std::string::npos) << "a file has nobody to ask";
+}
+
 TEST(Page, ItsScriptCanStandInAPage) {
     EXPECT_GT(page_script.size(), 10'000U);
     EXPECT_EQ(page_script.find("</script"), std::string_view::npos);
@@ -64,6 +71,14 @@ TEST(FigureAbout, TravelsInThePicture) {
               parse_json(R"({"name": "a", "colour": "#102030", "dash": "6 2", "points": 2})", "typed"));
     EXPECT_EQ((*found)["series"][1]["name"], "b\"");
     EXPECT_EQ((*found)["series"][1]["colour"].get<std::string>().size(), 7U) << "the one it is drawn in";
+}
+
+TEST(FigureAbout, SaysBoundsThatAreZero) {
+    LineFigure figure;
+    figure.x = {"from", Scale::linear, 0.0, {}};
+    figure.y = {"to", Scale::linear, {}, 0.0};
+    EXPECT_EQ(about(figure)["x"], parse_json(R"({"label": "from", "log": false, "min": 0.0})", "typed"));
+    EXPECT_EQ(about(figure)["y"], parse_json(R"({"label": "to", "log": false, "max": 0.0})", "typed"));
 }
 
 TEST(FigureAbout, OfHeatMapsAndBoxes) {

@@ -119,6 +119,19 @@ TEST(InPanels, EachLineStandsBeforeTheOthersOnTheSameAxes) {
     EXPECT_EQ(matches(svg, "(class=\"t-)").size(), 0U) << "the titles name the lines";
 }
 
+TEST(InPanels, EachLineHasTheColourThatItHasAmongTheOthers) {
+    LineFigure figure;
+    figure.series = {line("a", {0, 1}, {0, 1}), line("b", {0, 1}, {1, 2}), line("c", {0, 1}, {2, 3})};
+    const auto together = matches(to_svg(figure), "<g stroke=\"(#[0-9a-f]+)\" fill=\"none\" stroke-linejoin");
+    ASSERT_EQ(together.size(), 3U);
+    EXPECT_NE(together[0], together[1]);
+    const PanelFigure page = in_panels(figure);
+    ASSERT_EQ(page.panels.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(page.panels[i].series.back().style.colour, together[i]) << i;
+    }
+}
+
 TEST(PanelSvg, OfNoPanelsIsItsHeading) {
     PanelFigure page;
     page.title = "Nothing";
@@ -132,14 +145,14 @@ TEST(PanelSvg, OfNoPanelsIsItsHeading) {
 TEST(PanelCsv, HasEveryPointOfEveryPanel) {
     PanelFigure page;
     page.panels = {small("one", 0), small("two, too", 0)};
-    page.panels[1].series = {line("b", {3}, {0.25}), line("c", {4, 5}, {test::nan, -1e-300})};
+    page.panels[1].series = {line("b", {3}, {0.25}), line("c, d", {4, 5}, {test::nan, -1e-300})};
     EXPECT_EQ(to_csv(page),
               "panel,series,x,y\n"
               "one,a,0,1\n"
               "one,a,1,2\n"
               "\"two, too\",b,3,0.25\n"
-              "\"two, too\",c,4,nan\n"
-              "\"two, too\",c,5,-1e-300\n");
+              "\"two, too\",\"c, d\",4,nan\n"
+              "\"two, too\",\"c, d\",5,-1e-300\n");
 }
 
 TEST(PanelFigures, RefuseAPanelThatIsWrong) {

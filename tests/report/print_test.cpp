@@ -97,6 +97,10 @@ TEST(Sheet, AColumnOfAPaperHasItsWidthAndItsLetters) {
     Sheet larger;
     larger.font_px = 28;  // nothing said of the width: all of it is twice as large
     EXPECT_EQ(numbers(matches(to_svg(plain(), larger), "role=\"img\" width=\"([0-9.]+)\"")).at(0), 1120);
+    larger.width_px = 700;  // a width that was given stays, and the letters are as large
+    const std::string given = to_svg(plain(), larger);
+    EXPECT_EQ(numbers(matches(given, "role=\"img\" width=\"([0-9.]+)\"")).at(0), 700);
+    EXPECT_NEAR(14 * 700 / numbers(matches(given, "viewBox=\"0 0 ([0-9.]+) ")).at(0), 28, 1e-3);
 }
 
 TEST(Sheet, WithoutTitlesTheWordsAreOnlyInTheDescription) {
@@ -117,6 +121,8 @@ TEST(Sheet, RefusesSizesThatMakeNoPicture) {
     Sheet sheet;
     sheet.width_mm = 20;
     EXPECT_ERROR(check_sheet(sheet), "figure-width = 20mm, expected at least 53mm or 200px for letters of 10.5 points");
+    sheet.font_px = 28;  // twice as large: twice the room
+    EXPECT_ERROR(check_sheet(sheet), "at least 106mm or 400px for letters of 21 points");
     sheet.font_px = 4;
     EXPECT_NO_THROW(check_sheet(sheet));
     sheet.font_px = 1;

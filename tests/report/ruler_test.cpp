@@ -184,6 +184,7 @@ TEST(Compact, WritesFewCharacters) {
     EXPECT_EQ(compact(-2.5), "−2.5");
     EXPECT_EQ(compact(1234), "1234");
     EXPECT_EQ(compact(1e6), "10⁶");
+    EXPECT_EQ(compact(-1e6), "−1×10⁶");
     EXPECT_EQ(compact(1.26e-7, 2), "1.3×10⁻⁷");
     EXPECT_EQ(compact(test::nan), "undefined");
     EXPECT_EQ(compact(-infinity), "−∞");

@@ -27,6 +27,8 @@ TEST(Escape, EscapesTheFiveCharacters) {
 
 TEST(Escape, LeavesNothingThatXmlForbids) {
     EXPECT_EQ(escape("a\tb\x1b[0mc\n"), "a b [0mc ");
+    // The second row of control characters, U+0080 to U+009F: U+009B begins what ESC [ does. U+00A0 is a space.
+    EXPECT_EQ(escape("a\x7f\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0z"), "a    \xc2\xa0z");
     EXPECT_EQ(escape("\xff\xc0\xaf"), "\uFFFD\uFFFD\uFFFD");
     EXPECT_EQ(escape("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");  // half of a surrogate pair
     EXPECT_EQ(escape("\xe2\x82"), "\uFFFD\uFFFD");            // ends in the middle of a character

@@ -65,6 +65,15 @@ Two lines
 )");
 }
 
+TEST(TextPlot, LeavesGapsEmpty) {
+    LineFigure figure;
+    figure.series = {line("x", {0, 1, 2, 3, 4}, {1, 1, nan, 1, 1})};
+    const auto rows = test::matches(text_plot(figure, 48, 12, {true, false}), "[|+](a+ +a+)\n");
+    ASSERT_EQ(rows.size(), 1U);
+    const auto empty = static_cast<double>(std::count(rows[0].begin(), rows[0].end(), ' '));
+    EXPECT_NEAR(empty, 0.5 * static_cast<double>(rows[0].size()), 1.5) << "from 1 to 3 of 0 to 4: " << rows[0];
+}
+
 TEST(TextPlot, KeepsToTheSizeItIsGiven) {
     LineFigure figure = small();
     figure.title = std::string(200, 'T');
@@ -193,6 +202,13 @@ TEST(TextTable, LeavesOutWhatMattersLeastWhereColumnsAreFew) {
     EXPECT_EQ(text_table(table, 28),
               text_table({"name", "often", "always"}, {{"first", "3", "5"}, {"second", "4", "6"}}));
     EXPECT_EQ(text_table(table, 15), text_table({"name", "always"}, {{"first", "5"}, {"second", "6"}}));
+}
+
+// θ has two bytes. The longest line is "θθθθθθ  1".
+TEST(TextTable, IsAsWideAsATerminalShowsIt) {
+    const std::vector<TableColumn> table = {{"name", {"θθθθθθ"}, 0}, {"n", {"1"}, 1}};
+    EXPECT_EQ(text_table(table, 9), "name    n\n------  -\nθθθθθθ  1\n");
+    EXPECT_EQ(text_table(table, 8), "name\n------\nθθθθθθ\n");
 }
 
 TEST(TextTable, CutsLongNamesWhenNothingElseIsLeftToGo) {
