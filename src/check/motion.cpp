@@ -36,19 +36,23 @@ std::string law_text(const theory::Law& law) {
 
 }  // namespace
 
-Motion motion_of(const scheme::Scheme& scheme, std::size_t tokens) {
+Motion motion_of(const scheme::Scheme& scheme, const Settings& of_model) {
     Motion motion;
-    motion.tokens = tokens;
+    motion.tokens = of_model.tokens;
     theory::Settings settings;
-    settings.tokens = static_cast<double>(tokens);
-    if (const auto problem = scheme::reduced_law_problem(scheme.program)) {
+    settings.tokens = static_cast<double>(of_model.tokens);
+    settings.T = static_cast<double>(of_model.depth);
+    // Written into the equation: the particles themselves, orthonormal at first, need as many channels as there are tokens.
+    const scheme::Program program =
+        scheme.program.with_quantity(scheme::Quantity::d, static_cast<double>(of_model.width));
+    if (const auto problem = scheme::reduced_law_problem(program, settings.T)) {
         motion.problem = *problem;
         return motion;
     }
     try {
-        theory::check(scheme.program, settings);
-        motion.initial_velocity = theory::initial_velocity(scheme.program, settings);
-        motion.law = theory::terminal_law(scheme.program, settings);
+        theory::check(program, settings);
+        motion.initial_velocity = theory::initial_velocity(program, settings);
+        motion.law = theory::terminal_law(program, settings);
     } catch (const Error& error) {
         motion.problem = error.what();
         return motion;
@@ -64,8 +68,10 @@ std::string Motion::sentence() const {
         return fmt::format("As particles: no prediction, because {}.", problem);
     }
     const std::string begin =
-        initial_velocity == 0
-            ? "the tokens do not move at the start"
+        initial_velocity == 0 ? "the tokens do not move at the start"
+        : initial_velocity < 0
+            ? fmt::format("the first blocks drive tokens apart, {:.2g} times as fast as Post-LN's bring them together",
+                          -1 / speed_factor)
             : fmt::format("the first blocks turn tokens {:.2g} times as fast as Post-LN's", 1 / speed_factor);
     return fmt::format("As particles ({} tokens, beta = 1): {}, and late tokens approach each other {}.", tokens, begin,
                        law_text(law));
@@ -85,7 +91,7 @@ Json Motion::document() const {
 }
 
 std::vector<Finding> findings_of(const Motion& motion, const scheme::Program& program) {
-    if (!motion.problem.empty() || !(motion.speed_factor > weak || motion.initial_velocity <= 0)) {
+    if (!motion.problem.empty() || !(std::abs(motion.speed_factor) > weak || motion.initial_velocity == 0)) {
         return {};
     }
     // Particles have no feed-forward network: attention that acts through it alone is not seen there.

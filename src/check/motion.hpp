@@ -10,6 +10,7 @@
 #include <string>
 
 #include "check/finding.hpp"
+#include "check/settings.hpp"
 #include "scheme/catalogue.hpp"
 #include "theory/prediction.hpp"
 
@@ -20,14 +21,15 @@ struct Motion {
     std::string problem;          // why there is no such prediction; empty: there is one
     double initial_velocity = 0;  // gamma'(0)
     double post_velocity = 0;     // that of Post-LN
-    double speed_factor = 1;      // gamma'(0) of Post-LN over that
+    double speed_factor = 1;      // gamma'(0) of Post-LN over that; below 0: tokens are driven apart
     theory::Law law;
 
     Json document() const;
     std::string sentence() const;
 };
 
-Motion motion_of(const scheme::Scheme& scheme, std::size_t tokens);
+// As many tokens as the model has; the L and d of the equation are its blocks and its channels.
+Motion motion_of(const scheme::Scheme& scheme, const Settings& of_model);
 std::vector<Finding> findings_of(const Motion& motion, const scheme::Program& program);
 
 }  // namespace flyball::check

@@ -292,7 +292,7 @@ PreflightReport preflight(const std::vector<scheme::Scheme>& blocks, const Setti
         one.block = candidates[i];
         if (i < blocks.size()) {
             one.findings = structure(trained_program(one.block.scheme, settings), settings);
-            one.motion = motion_of(one.block.scheme, settings.tokens);
+            one.motion = motion_of(one.block.scheme, settings);
         }
         one.beginning = beginning(one.block.scheme, one.block.settings, corpus);
         check_stop();

@@ -67,11 +67,17 @@ std::vector<bool> Program::decide(const Environment& env) const {
 }
 
 std::vector<bool> Program::comparisons(const Environment& env) const {
-    const Scope<double> scope{env.values(), {}};
+    std::vector<double> started;  // learned parameters, which the arguments of min and max may name
+    for (const Parameter& parameter : learned_) {
+        started.push_back(evaluate(*parameter.value, Scope<double>{env.values(), {}}));
+    }
+    const Scope<double> scope{env.values(), started};
     std::vector<bool> outcomes;
     const auto collect = [&](const Expression& e) {
         if (e.kind == Expression::Kind::compare) {
             outcomes.push_back(evaluate_condition(e, scope));
+        } else if (e.kind == Expression::Kind::call && (e.function == Function::min || e.function == Function::max)) {
+            outcomes.push_back(evaluate(*e.arguments[0], scope) <= evaluate(*e.arguments[1], scope));
         }
     };
     for (const auto* statements : {&attention_, &feed_forward_}) {

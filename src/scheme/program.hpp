@@ -85,7 +85,8 @@ class Program {
     // The conditions of vector `? :`, in the order that Expression::index of a `select` node uses.
     const std::vector<ExpressionPtr>& conditions() const { return conditions_; }
     std::vector<bool> decide(const Environment& env) const;
-    // Every comparison of the text, also those inside scalars and parameters: where one flips, the ODE has a kink.
+    // Every comparison of the text, also those inside scalars and parameters, and of each min and max which of its two
+    // it is: where one flips, the ODE has a kink.
     std::vector<bool> comparisons(const Environment& env) const;
 
     // How many norm( ) the text has; Expression::index of such a call tells which one.

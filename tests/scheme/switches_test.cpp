@@ -27,6 +27,21 @@ TEST(Switches, AreTheLastTimesBeforeAComparisonFlips) {
     EXPECT_EQ(switches("x + dt*f(x)*(t > 2 ? (t > 2.03125 ? 3 : 1) : 3)", 4), (std::vector<double>{2.0, 2.03125}));
 }
 
+// max(0, 1 - (t - 2)^2) is a pulse from 1 to 3.
+TEST(Switches, AreTheCornersOfMinAndMaxToo) {
+    const auto near = [](const std::vector<double>& times, const std::vector<double>& expected) {
+        ASSERT_EQ(times.size(), expected.size());
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            EXPECT_NEAR(times[i], expected[i], 1e-15);
+        }
+    };
+    near(switches("norm(x + dt*f(x)*max(0, 1-(t-2)^2))", 4), {1, 3});
+    near(switches("x + dt*f(x)*min(1, t/2)", 4), {2});
+    near(switches("norm(x + dt*max(g, 1 - t/4)*f(x)) where ~g = 0.25", 4), {3});
+    near(switches("norm(x + dt*a*f(x)) where a = max(0.5, 1 - depth)", 4), {2});
+    near(switches("x + dt*f(x)*max(1, 2)", 4), {});
+}
+
 TEST(Switches, AtTimeZeroAreNone) {
     EXPECT_EQ(switches("x + dt*f(x)*(t > 0 ? 1 : 3)", 4), std::vector<double>{});
 }

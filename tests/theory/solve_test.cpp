@@ -97,6 +97,26 @@ TEST(ReducedLaw, MixLnIsPostLnUpToTheSwitchAndPreLnAfterIt) {
                 later.log_one_minus_gamma + 2 * std::log(later.radius), 1e-10);
 }
 
+// Under Post-LN gamma depends on the integral of the factor alone. That of the pulse max(0, 1 - (t - 30)^2), which rests until t = 29 and
+// which a long step would pass over, is 2/3 up to its top and 4/3 in all.
+TEST(ReducedLaw, NoStepPassesOverACornerOfMinOrMax) {
+    Settings settings = with(8, 1);
+    settings.T = 40;
+    const std::vector<Point> post = solve(named("post-ln"), settings, {2.0 / 3, 4.0 / 3});
+    const scheme::Program pulse = equation("norm(x + dt*f(x)*max(0, 1-(t-30)^2))");
+    const std::vector<Point> points = solve(pulse, settings, {10, 30, 40});
+    EXPECT_EQ(points[0].gamma, 0);
+    EXPECT_NEAR(points[1].gamma, post[0].gamma, 1e-12);
+    EXPECT_NEAR(points[2].gamma, post[1].gamma, 1e-12);
+    EXPECT_NEAR(*terminal_law(pulse, settings).limit, post[1].gamma, 1e-12);
+
+    const scheme::Program falling = equation("norm(x + dt*max(g, 1 - t/5)*f(x)) where ~g = 0.25");
+    // The integral up to t = 20: of 1 - t/5 up to 3.75, then of 0.25.
+    const double clock = 3.75 - 3.75 * 3.75 / 10 + 0.25 * (20 - 3.75);
+    EXPECT_NEAR(solve(falling, settings, {20})[0].log_one_minus_gamma,
+                solve(named("post-ln"), settings, {clock})[0].log_one_minus_gamma, 1e-11);
+}
+
 TEST(ReducedLaw, AStreamNormalisedInsideMovesAsLayersDo) {
     // norm(x) + dt f(norm(x)): the limit is Post-LN, not the derivative of the text.
     const Settings settings = with(12, 1);

@@ -2,8 +2,12 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("particles-of-ten-blocks", "src/check/motion.cpp", "    settings.T = static_cast<double>(of_model.depth);\n", ""),
+    ("particles-of-as-many-channels-as-tokens", "src/check/motion.cpp", "static_cast<double>(of_model.width)", "static_cast<double>(of_model.tokens)"),
+    ("tokens-driven-apart-are-said-to-rest", "src/check/motion.cpp",
+     "std::abs(motion.speed_factor) > weak", "motion.initial_velocity < 0 || motion.speed_factor > weak"),
     ("particles-of-always-32-tokens", "src/check/motion.cpp",
-     "    settings.tokens = static_cast<double>(tokens);\n", ""),
+     "    settings.tokens = static_cast<double>(of_model.tokens);\n", ""),
     # Structure.
     ("sides-of-a-condition-exchanged", "src/check/structure.cpp", "(yes ? sides.first : sides.second).push_back(env);",
      "(yes ? sides.second : sides.first).push_back(env);"),
@@ -287,8 +291,8 @@ BLIND = [
      '"Do not train it at this size as it is." + std::string() +'),
     ("verdict-is-that-of-the-last-finding", "src/check/finding.cpp", "gravest = std::max(gravest, finding.severity);",
      "gravest = finding.severity;"),
-    ("sentence-tells-how-much-slower-as-faster", "src/check/motion.cpp", "1 / speed_factor)",
-     "speed_factor)"),
+    ("sentence-tells-how-much-slower-as-faster", "src/check/motion.cpp", "as fast as Post-LN's\", 1 / speed_factor)",
+     "as fast as Post-LN's\", speed_factor)"),
     ("suggested-step-forgets-the-step-checked", "src/check/preflight.cpp", "return dt * std::min(1.0, 1 / std::sqrt(added));",
      "return std::min(1.0, 1 / std::sqrt(added));"),
     ("idle-blocks-looked-for-in-the-second-quarter", "src/check/preflight.cpp", "const double late = mean(turn.size() - quarter);",
