@@ -41,6 +41,11 @@ TEST(Error, NamesSettingsAndEveryFrontEndSpellsThemItsWay) {
     EXPECT_EQ(quoting.sentence({"--", " "}), quoting.what());
 }
 
+TEST(Quoted, CutsWhatIsLongerThanItsLimitAndNotWhatIsAsLong) {
+    EXPECT_EQ(flyball::quoted("abcdef", 6), "'abcdef'");
+    EXPECT_EQ(flyball::quoted("abcdefg", 6), "'abc...efg'");
+}
+
 // Characters of two, three and four bytes, cut at every place that a character can have.
 TEST(Quoted, NeverCutsACharacterInTwo) {
     for (const std::string character : {"\u00e9", "\u20ac", "\U0001d6c2"}) {

@@ -37,10 +37,15 @@ TEST(Lapack, EigenvaluesMayBeNegative) {
     EXPECT_NEAR(values[2], 3.713311151958058, 1e-14);
 }
 
-TEST(Lapack, NaNIsAResultAndNoRowsHaveNoEigenvalues) {
+TEST(Lapack, NaNIsAResultAndNoRowsHaveNoValues) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const double value : symmetric_eigenvalues({1, nan, nan, 1}, 2)) {
         EXPECT_TRUE(std::isnan(value));
+    }
+    for (const auto& [rows, columns] : {std::pair{2U, 3U}, std::pair{3U, 2U}}) {
+        const std::vector<double> values = singular_values({1, 0, 2, nan, 1, 0}, rows, columns);
+        ASSERT_EQ(values.size(), 2U);
+        EXPECT_TRUE(std::isnan(values[0]) && std::isnan(values[1]));
     }
     EXPECT_TRUE(symmetric_eigenvalues({}, 0).empty());
     EXPECT_TRUE(orthogonal_factor({}, 0).empty());

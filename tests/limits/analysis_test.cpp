@@ -224,6 +224,16 @@ TEST(Analysis, WithWindowsAndGroupedHeadsIsTheDefinition) {
     }
 }
 
+// Heads 0 and 1 share the first values, 2 and 3 the second.
+TEST(Analysis, OfTwoGroupsOfHeadsIsTheDefinition) {
+    model::Architecture a = small(true);
+    a.heads = 4;
+    a.kv_heads = a.head_dim = 2;
+    Settings settings;
+    settings.vectors = Vectors::value;
+    expect_same(a, settings);
+}
+
 TEST(Analysis, OfOneLayerAndOneHead) {
     model::Architecture a = small(true);
     a.layers = a.heads = a.kv_heads = 1;
@@ -556,6 +566,43 @@ TEST(Analysis, ComparesNormalisersOnTheSameLogits) {
     EXPECT_FALSE(guidance(results).empty());
 }
 
+// Weights of sigmoid do not sum to 1: 90 % are of what they sum to.
+TEST(Analysis, ActiveKeysHoldNinetyPerCentOfTheSumOfWeights) {
+    const model::Model<float> model = model::test::tiny_model<float>(small(true), 5);
+    Settings settings;
+    settings.attention = {Normaliser::parse("sigmoid")};
+    const Result result = analyse(model, some_ids(), settings, {tokens}).front();
+    const Recorded r = record(model, some_ids(), 0, Vectors::hidden);
+    double active = 0;
+    for (std::size_t t = 2; t < tokens; ++t) {
+        std::vector<double> weights;
+        for (std::size_t j = 0; j <= t; ++j) {
+            weights.push_back(1 / (1 + static_cast<double>(t + 1) * std::exp(-r.scores[tokens + t][j])));
+        }
+        std::sort(weights.rbegin(), weights.rend());
+        const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+        for (double mass = 0; mass < 0.9 * sum; ++active) {
+            mass += weights.front();
+            weights.erase(weights.begin());
+        }
+    }
+    EXPECT_NEAR(result.heads[1].active, active / (tokens - 2), 1e-9);
+}
+
+TEST(SeparationCounts, ArePowersOfTwoUpTo128AndWhatIsAskedForAndToldOf) {
+    Settings settings;
+    settings.top = {3, 200};
+    EXPECT_EQ(separation_counts(settings), (std::vector<std::size_t>{1, 2, 3, 4, 8, 16, 20, 32, 64, 128, 200}));
+}
+
+TEST(Settings, CompareKindsThatDiffer) {
+    Settings settings;
+    settings.attention = {Normaliser::parse("softmax"), Normaliser::parse("softmax:0.5"), Normaliser::parse("ssmax")};
+    EXPECT_NO_THROW(check(settings));
+    settings.attention.push_back(Normaliser::parse("softmax:0.5"));
+    EXPECT_THROW(check(settings), Error);
+}
+
 TEST(Lengths, FollowTheTextAndTheModel) {
     const model::Architecture a = small(true);  // 40 positions
     Settings settings;
@@ -572,6 +619,25 @@ TEST(Lengths, FollowTheTextAndTheModel) {
     EXPECT_EQ(tokens_wanted(settings, a), 36U);
     settings.row = 100;
     EXPECT_EQ(tokens_wanted(settings, a), 40U);
+}
+
+// Token 24 sees the keys 17 to 24, which keep their numbers in the text.
+TEST(RowReport, CountsKeysFromTheBeginningOfTheText) {
+    model::Architecture a = small(true);
+    a.windows = {0, 8};
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    Settings settings;
+    settings.head = {1, 0};
+    settings.row = 24;
+    const Json json = row_document(model, some_ids(), settings);
+    const reference::Row row = row_of(record(model, some_ids(), 1, Vectors::hidden), 0, 24, tokens, false);
+    std::vector<std::size_t> order = reference::order_of(row.weights);
+    ASSERT_EQ(order.size(), 8U);
+    for (std::size_t& key : order) {
+        key += 17;
+    }
+    EXPECT_EQ(json.at("first_key"), 17);
+    EXPECT_EQ(json.at("order"), order);
 }
 
 TEST(RowReport, AgreesWithTheDefinitions) {

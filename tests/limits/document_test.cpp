@@ -116,6 +116,22 @@ TEST(Document, HasEveryMeanUnderItsName) {
     EXPECT_EQ(json.at("rows_left_out"), 3);
 }
 
+TEST(Document, HasEveryOtherKindAmongItsAlternatives) {
+    Result second = by_hand();
+    second.attention = "sparsemax";
+    second.rows_left_out = 4;
+    Result third = by_hand();
+    third.attention = "ssmax";
+    third.rows_left_out = 5;
+    const Json json = document({}, 64, {}, {by_hand(), second, third}, {});
+    EXPECT_EQ(json.at("attention"), "softmax");
+    ASSERT_EQ(json.at("alternatives").size(), 2U);
+    EXPECT_EQ(json.at("alternatives")[0].at("attention"), "sparsemax");
+    EXPECT_EQ(json.at("alternatives")[0].at("rows_left_out"), 4);
+    EXPECT_EQ(json.at("alternatives")[1].at("attention"), "ssmax");
+    EXPECT_EQ(json.at("alternatives")[1].at("rows_left_out"), 5);
+}
+
 TEST(Document, HasEveryNumberOfAHeadUnderItsName) {
     const Json head = document_by_hand().at("heads")[1];
     expect_fields(head, {{"layer", 0},

@@ -79,6 +79,26 @@ TEST(Separation, ThreeKeysByHand) {
     EXPECT_EQ(at.upper_exact, 1);
 }
 
+// Three selected keys at right angles, weights 0.28, and 0.16 on (1, 1, 1)/sqrt 3: s = 0.28 (1, 1, 1), r = 0.28 sqrt 3 -
+// 0.16 = 0.325. The widest distance is sqrt 2, so that zeta = 0.28 sqrt 2 = 0.396, which is |a_i - s|: none is separated.
+TEST(Separation, FourKeysByHand) {
+    reference::Row row;
+    row.dim = 3;
+    row.weights = {0.28, 0.28, 0.28, 0.16};
+    row.vectors = {1, 0, 0, 0, 2, 0, 0, 0, 3, 1, 1, 1};
+    const Prepared prepared(row);
+    const std::vector<std::size_t> order = {0, 1, 2, 3};
+    SeparationWalk walk;
+    walk.start(prepared.gram, {0, 4}, row.weights.data(), order);
+    for (int i = 0; i < 3; ++i) {
+        walk.join();
+    }
+    const SeparationAtN at = walk.at(0);
+    EXPECT_NEAR(at.r, 0.28 * std::sqrt(3.0) - 0.16, 1e-12);
+    EXPECT_EQ(at.ratio, 0);
+    EXPECT_EQ(at.upper_exact, 0);
+}
+
 TEST(Gram, RepeatedVectorsAreAtDistanceZeroExactly) {
     reference::Row row = random_row(9, 70, 1, 4);
     std::copy_n(row.vectors.begin(), 70, row.vectors.begin() + 70L * 5);  // key 5 is key 0

@@ -72,6 +72,12 @@ TEST(Growth, OfAShrinkingOrHardlyMovingCurveIsBounded) {
     EXPECT_EQ(growth(over_depth([](double l) { return 10 + 0.4 * l; })).kind, GrowthClass::linear);
 }
 
+// Whichever law fits best (here the straight line, whose slopes are -0.5 and 0.1).
+TEST(Growth, OfABoundedCurveHasTheSlopeOfLogarithmsAsItsRate) {
+    EXPECT_NEAR(growth(over_depth([](double l) { return 9 - 0.5 * l; })).rate, -0.09223646269060806, 1e-12);
+    EXPECT_NEAR(growth(over_depth([](double l) { return 10 + 0.1 * l; })).rate, 0.009395543079975423, 1e-12);
+}
+
 // The last value is 1.6 times the first, and no law explains the curve better than a constant by a quarter.
 TEST(Growth, ThatEndsHighByChanceIsBounded) {
     const Growth fit = growth({5, 8, 5.5, 8.2, 5.2, 8.1, 5.4, 8});

@@ -158,6 +158,21 @@ TEST(Folder, ForceRemovesTheResultsOfTheRunBeforeAndNothingElse) {
     EXPECT_TRUE(std::filesystem::exists(again.work("run.json")));
 }
 
+// The page of a run tells of results that are gone; a page in a folder that holds no run is somebody else's.
+TEST(Folder, ForceRemovesThePageOfTheRunBefore) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    write_file_atomically(parent / "run/report.html", "of the run before");
+    write_file_atomically(parent / "run/other.html", "the user's own");
+    const Folder again(parent / "run", FolderUse::force, contents);
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/report.html"));
+    EXPECT_TRUE(std::filesystem::exists(parent / "run/other.html"));
+    std::filesystem::create_directories(parent / "notes");
+    write_file_atomically(parent / "notes/report.html", "the user's own");
+    const Folder beside(parent / "notes", FolderUse::force, contents);
+    EXPECT_TRUE(std::filesystem::exists(parent / "notes/report.html"));
+}
+
 TEST(Folder, ForceDeletesNothingOutsideOfTheFolder) {
     const TemporaryFolder parent;
     make_finished(parent / "run");

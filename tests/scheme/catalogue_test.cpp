@@ -79,6 +79,12 @@ TEST(Catalogue, TheDocumentSaysWhatHasALimitAndWhatHasALaw) {
     EXPECT_TRUE(!list.at(2).at("ode").get<bool>() && !list.at(2).at("plane").get<bool>());
 }
 
+TEST(Catalogue, TheDocumentSaysWhichModelsHaveAScheme) {
+    const Json list = document({find_scheme("post-ln"), scheme_of_equation("x + f(norm(x))")});
+    EXPECT_EQ(list.at(0).at("models"), (std::vector<std::string>{"Transformer", "BERT", "RoBERTa", "GPT-1"}));
+    EXPECT_TRUE(list.at(1).at("models").empty());
+}
+
 TEST(Catalogue, EquationsWithoutALimitAreFound) {
     EXPECT_TRUE(limit_problem(Program::parse("tanh(x + dt*f(x))"), SubLayers::attention_only).has_value());
     EXPECT_TRUE(limit_problem(Program::parse("0.9*x + dt*f(x)"), SubLayers::attention_only).has_value());

@@ -117,6 +117,15 @@ TEST(OwnEquation, LabelsShowWhereEquationsDiffer) {
     EXPECT_NE(three[2].find("norm(x + dt"), std::string::npos) << three[2];
 }
 
+// Schemes are read before equations: one that stood before a scheme is a scheme of the command too.
+TEST(OwnEquation, FlagsKeepTheOrder) {
+    const auto flags = scheme_flags(
+        {scheme_of_equation("mine=x + dt*f(x)"), find_scheme("pre-ln"), scheme_of_equation("last=norm(x + dt*f(x))")});
+    using Flag = std::pair<std::string, std::vector<std::string>>;
+    EXPECT_EQ(flags, (std::vector<Flag>{{"scheme", {"mine=x + dt*f(x)", "pre-ln"}},
+                                        {"equation", {"last=norm(x + dt*f(x))"}}}));
+}
+
 TEST(OwnEquation, WhatIsNoNameOfTheCatalogueIsRead) {
     for (const char* text : {"norm(x)", "x = x", "mine=norm(x)", "attn: x = attn(x); ffn: x = ffn(x)", "x|norm(x)",
                              "x - y", "a ? b : c"}) {

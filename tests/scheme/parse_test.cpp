@@ -169,6 +169,10 @@ TEST(Printing, IsCanonical) {
     }
 }
 
+TEST(Printing, NamesALoneStatementThatIsNotOfX) {
+    EXPECT_EQ(Program::parse("attn: o = f(x); ffn: x = x + dt*f(o)").body_text(), "attn: o = f(x); ffn: x + dt*f(o)");
+}
+
 TEST(Printing, ReadsBackAsTheSameEquation) {
     std::vector<std::string> texts = {"x - (x - (f(x) - x))/(2/(3/dt))", "x + f(x)*-(-t)^-2",
                                       "x + min(t, max(1, 2))*f(x)"};

@@ -104,6 +104,15 @@ TEST(Recipe, TrainingIsThatOfThePapers) {
     EXPECT_EQ(print(trained.syntax().parameters[0]), "~alpha[d] = 0.05");
 }
 
+TEST(Recipe, SaysAtWhatGradientsAreClippedAndInWhichModels) {
+    Recipe small;
+    small.training.learned_clip = 0.5;
+    small.training.learned_clip_from = 3000;
+    EXPECT_NE(describe_attributes(small).find("clipped at 0.5 in models of 3000 parameters and more"),
+              std::string::npos)
+        << describe_attributes(small);
+}
+
 class RecipeOf : public EveryScheme {};
 
 TEST_P(RecipeOf, NamesExpressionsNormsAndParametersThatExist) {

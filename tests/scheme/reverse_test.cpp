@@ -280,6 +280,15 @@ TEST(Reverse, DetachStopsTheGradientOfItsArgumentOnly) {
     EXPECT_NEAR(detached[2 * size], along, 1e-13);
 }
 
+// Nothing comes back through the branch: what is left is the gradient of x itself.
+TEST(Reverse, DetachAloneInAnArgumentStopsTheGradient) {
+    const Problem one{Program::parse("x + dt*attn(norm(detach(x)))"), &normalisers().front(), 2};
+    const std::vector<double> gradient = reverse_gradient(one, one.start());
+    for (std::size_t i = 0; i < size; ++i) {
+        EXPECT_NEAR(gradient[i], weight(i), 1e-14);
+    }
+}
+
 TEST(Reverse, FindsTheGradientOfAGateThatIsZero) {
     // ReZero starts at alpha = 0: the branch does not count, but its gradient must.
     const Normaliser& norm = normalisers().front();

@@ -169,6 +169,24 @@ TEST(Server, SendsNothingTwice) {
     EXPECT_EQ(answer.substr(answer.size() - 4), "\r\n\r\n") << "no body";
     visitor.send(get(server.port(), "/", "If-None-Match: \"t2\"\r\n"));
     EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 200 OK");
+    // RFC 9110, 5.3: lines of one name are one list.
+    visitor.send(get(server.port(), "/", "If-None-Match: \"t1\"\r\nIf-None-Match: \"t2\"\r\n"));
+    EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 304 Not Modified");
+}
+
+TEST(Server, ABodyOfNoBytesIsNone) {
+    const Running server;
+    const Visitor visitor(server.port());
+    visitor.send(get(server.port(), "/", "Content-Length: 0\r\n"));
+    EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 200 OK");
+}
+
+// RFC 9110, 15.5.6: a refused method comes with those that are not.
+TEST(Server, SaysWhichMethodsItHas) {
+    const Running server;
+    const Visitor visitor(server.port());
+    visitor.send("DELETE / HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(server.port()) + "\r\n\r\n");
+    EXPECT_NE(visitor.answer().find("\r\nAllow: GET, HEAD\r\n"), std::string::npos);
 }
 
 TEST(Server, HeadHasNoBody) {
@@ -270,6 +288,17 @@ TEST(Server, SlowReadersAreEnded) {
     EXPECT_LT(one.rest().size(), std::size_t{30} << 20U);
 }
 
+// Who has been answered and asks nothing more has the time of a request.
+TEST(Server, IdleConnectionsAreEnded) {
+    const Running server({.most_connections = 4, .request_seconds = 0.3, .answer_seconds = 15});
+    const Visitor visitor(server.port());
+    visitor.send(get(server.port()));
+    EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 200 OK");
+    const Clock::time_point begin = Clock::now();
+    EXPECT_EQ(visitor.rest(), "");
+    EXPECT_LT(seconds_since(begin), 8.0);
+}
+
 // Who has asked in time may take the answer slowly.
 TEST(Server, AnAnswerHasMoreTimeThanARequest) {
     const Running server({.most_connections = 4, .request_seconds = 0.3, .answer_seconds = 60}, std::size_t{30} << 20U);
@@ -292,6 +321,18 @@ TEST(Server, SlowReadersGiveWayToACrowd) {
     three.send(get(server.port(), "/nothing"));
     EXPECT_EQ(status(three.answer()), "HTTP/1.1 404 Not Found");
     EXPECT_LT(seconds_since(begin), 10.0);
+}
+
+// Both places are taken. Who has not asked yet goes after 0.4 s; who has asked would go after five times that.
+TEST(Server, ACrowdEndsSlowSendersBeforeSlowReaders) {
+    const Running server({.most_connections = 2, .request_seconds = 5, .crowded_seconds = 0.4, .answer_seconds = 60},
+                         std::size_t{30} << 20U);
+    const Visitor sender(server.port());
+    const Visitor reader(server.port());
+    reader.send(get(server.port(), "/", "Connection: close\r\n"));
+    sender.send("GET");
+    EXPECT_EQ(sender.rest(), "");
+    EXPECT_GT(reader.rest().size(), std::size_t{30} << 20U);
 }
 
 // Two places, taken: the third waits, and has its turn when one of them is given up.

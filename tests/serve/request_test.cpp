@@ -66,6 +66,7 @@ TEST(Tags, AreFoundInTheListOfABrowser) {
     EXPECT_TRUE(names_tag("\"abc\"", "abc"));
     EXPECT_TRUE(names_tag("W/\"abc\"", "abc"));
     EXPECT_TRUE(names_tag("\"x\" ,\t\"abc\"", "abc"));
+    EXPECT_TRUE(names_tag("\"x\", \"abc\", \"y\"", "abc"));
     EXPECT_TRUE(names_tag("*", "abc"));
     for (const char* other : {"", "abc", "\"ab\"", "\"abcd\"", "\"xbc\"", "\"abc", "abc\"", ",", "\"\"", "W/", "\""}) {
         EXPECT_FALSE(names_tag(other, "abc")) << other;

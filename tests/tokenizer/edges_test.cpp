@@ -24,6 +24,17 @@ TEST(OlderBert, KeepsAccentsOfCasedModels) {
     EXPECT_EQ(ids(R"({"do_lower_case": true, "strip_accents": false})"), Ids{5});
 }
 
+// As a Windows editor leaves them: the end of a line is no part of a token.
+TEST(OlderFiles, MayEndTheirLinesWithACarriageReturn) {
+    const TemporaryFolder bert;
+    bert.write("vocab.txt", "[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\none\r\ntwo\r\n");
+    EXPECT_EQ(Tokenizer::load(bert.path()).encode("one two"), (Ids{2, 4, 5, 3}));
+    const TemporaryFolder gpt2;
+    gpt2.write("vocab.json", R"({"a": 0, "b": 1, "ab": 2, "aba": 3})");
+    gpt2.write("merges.txt", "#version: 0.2\r\na b\r\nab a\r\n");
+    EXPECT_EQ(Tokenizer::load(gpt2.path()).encode("abab"), (Ids{3, 1}));
+}
+
 Tokenizer metaspace(const Json& switches) {
     Json step = {{"type", "Metaspace"}, {"replacement", "▁"}};
     step.update(switches);
@@ -41,6 +52,13 @@ TEST(OlderMetaspace, MarksEveryPieceOrNone) {
     EXPECT_EQ(metaspace({{"add_prefix_space", false}}).encode(text), (Ids{0, 3, 0}));
     EXPECT_EQ(metaspace({{"prepend_scheme", "always"}}).encode(text), (Ids{2, 3, 2}));
     EXPECT_EQ(metaspace({{"prepend_scheme", "first"}}).encode(text), (Ids{2, 3, 0}));
+}
+
+// An embedding needs rows for the tokens that were added behind the vocabulary: <s> is 3.
+TEST(VocabularySize, CountsAddedTokens) {
+    const Tokenizer tokenizer = metaspace(Json::object());
+    EXPECT_EQ(tokenizer.vocabulary_size(), 4U);
+    EXPECT_NE(message_of([&] { (void)tokenizer.decode(Ids{4}); }).find("all below 4"), std::string::npos);
 }
 
 // [CLS] and [SEP] stay when a text is cut, and count.
