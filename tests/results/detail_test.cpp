@@ -29,6 +29,12 @@ TEST(Thinned, KeepsEndsExtremesAndGaps) {
     }
 }
 
+// Of 0, 5, -5, 1, 2 in both stretches: the first, the largest, the least, and the last, which is neither.
+TEST(Thinned, KeepsTheLastOfAStretchThoughItIsNoExtreme) {
+    EXPECT_EQ(thinned(std::vector<double>{0, 5, -5, 1, 2, 0, 5, -5, 1, 2}, 8),
+              (std::vector<std::size_t>{0, 1, 2, 4, 5, 6, 7, 9}));
+}
+
 TEST(Thinned, FewValuesStayAsTheyAre) {
     EXPECT_EQ(thinned(std::vector<double>{3, 1, 2}, 400), (std::vector<std::size_t>{0, 1, 2}));
     EXPECT_TRUE(thinned(std::vector<double>{}, 400).empty());
@@ -49,6 +55,32 @@ TEST(Base64, IsThatOfTheStandard) {
     EXPECT_EQ(base64("fo"), "Zm8=");
     EXPECT_EQ(base64("foo"), "Zm9v");
     EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
+// Two stretches of ten: what is kept of a quantity is at its own places, and not at those kept of the axis.
+TEST(Curves, ThatAreThinnedHaveTheirOwnPlaces) {
+    CurveSeries series{"one", {}, {}, {{"up", {}, {}}, {"peak", std::vector<double>(20, 0.0), {}}}};
+    for (int i = 0; i < 20; ++i) {
+        series.x.push_back(100 + i);
+        series.quantities[0].y.push_back(i);
+    }
+    series.quantities[1].y[13] = 7;
+    Detail detail;
+    detail.points = 8;
+    const Json shown = curves({"title", "about", "x", false, {}}, {series}, detail)["series"][0];
+    EXPECT_EQ(shown.at("own_x").at("up"), typed("[100.0, 109.0, 110.0, 119.0]"));
+    EXPECT_EQ(shown.at("own_x").at("peak"), typed("[100.0, 109.0, 110.0, 113.0, 119.0]"));
+    EXPECT_EQ(shown["y"]["peak"], typed("[0.0, 0.0, 0.0, 7.0, 0.0]"));
+    EXPECT_EQ(shown["points"], 20);
+}
+
+// As `flyball schemes` has it; a scheme with settings of its own is still that scheme.
+TEST(Curves, OfASchemeWithSettingsHaveItsColour) {
+    std::size_t own_equations = 0;
+    EXPECT_EQ(style_of_scheme("mix-ln:tau=3", own_equations).colour, "#3ca951");
+    EXPECT_EQ(own_equations, 0U);
+    style_of_scheme("norm(x)", own_equations);
+    EXPECT_EQ(own_equations, 1U);
 }
 
 TEST(Table, SaysHowManyRowsThereAreWhereItShowsFewer) {
@@ -97,26 +129,51 @@ TEST(PageOfALargeRun, StaysBelowThreeMegabytesAndSaysSoWhereItIsThinnedFurther) 
     EXPECT_NE(several.html.find("These results are large"), std::string::npos);
 }
 
+TEST(PageOfALargeRun, SaysThatItIsASelectionFromTheFirstLevelOn) {
+    const ResultFolder folder("train");
+    EXPECT_EQ(document_of({folder.path()}, 0)["notes"], Json::array());
+    for (const std::size_t level : {1U, 2U}) {
+        const Json notes = document_of({folder.path()}, level)["notes"];
+        ASSERT_EQ(notes.size(), 1U) << level;
+        EXPECT_NE(notes[0].get<std::string>().find("To keep this page below 3 MB"), std::string::npos);
+    }
+}
+
+Json claims_of(std::size_t count, std::size_t letters) {
+    Json claims = Json::array();
+    for (std::size_t k = 0; k < count; ++k) {
+        claims.push_back({{"id", "a-" + std::to_string(k)},
+                          {"statement", std::string(letters, 's')},
+                          {"source", "T"},
+                          {"predicted", 1},
+                          {"measured", 1},
+                          {"tolerance", 0},
+                          {"verdict", "holds"},
+                          {"note", ""},
+                          {"expected_verdict", "holds"},
+                          {"seconds", 1},
+                          {"figures", Json::array()}});
+    }
+    return {{"claims", std::move(claims)}};
+}
+
+// A document that would fit if there were no script and no style beside it.
+TEST(PageOfALargeRun, IsMeasuredWithTheScriptThatShowsIt) {
+    const ResultFolder folder("reproduce");
+    const std::size_t wanted = largest_page - 10'000 - report::page_frame_size() / 4;
+    folder.put("claims.json", dump_json(claims_of(wanted / 4200, 4000)));
+    const std::size_t size = report::embedded_json(document_of({folder.path()})).size();
+    ASSERT_LT(size, largest_page - 10'000);
+    ASSERT_GT(size + report::page_frame_size(), largest_page);
+    EXPECT_LT(page_of({folder.path()}).html.size(), largest_page);
+}
+
 // Claims are never thinned. 1.6, 1.4 and 0.2 MB of them: without the largest folder the others fit.
 TEST(PageOfManyFolders, LeavesOutTheLargestAndSaysHowToSeeIt) {
     const ResultFolder folders[] = {ResultFolder("reproduce"), ResultFolder("reproduce"), ResultFolder("reproduce")};
     const std::size_t counts[] = {100, 800, 700};
     for (std::size_t i = 0; i < 3; ++i) {
-        Json claims = Json::array();
-        for (std::size_t k = 0; k < counts[i]; ++k) {
-            claims.push_back({{"id", "a-" + std::to_string(k)},
-                              {"statement", std::string(2000, 's')},
-                              {"source", "T"},
-                              {"predicted", 1},
-                              {"measured", 1},
-                              {"tolerance", 0},
-                              {"verdict", "holds"},
-                              {"note", ""},
-                              {"expected_verdict", "holds"},
-                              {"seconds", 1},
-                              {"figures", Json::array()}});
-        }
-        folders[i].put("claims.json", dump_json({{"claims", claims}}));
+        folders[i].put("claims.json", dump_json(claims_of(counts[i], 2000)));
     }
     const Page page = page_of({folders[0].path(), folders[1].path(), folders[2].path()});
     EXPECT_LT(page.html.size(), largest_page);

@@ -153,6 +153,27 @@ TEST(ClaimsPage, HasVerdictsAndTheEvidenceBehindThem) {
     EXPECT_EQ(dump_json(figures[1]["values"]), "[1.0,2.0,3.0,4.0,5.0,null]");
 }
 
+// The one high point of a thousand is between two that any even choice would take.
+TEST(ClaimsPage, LinesOfManyPointsKeepTheirPeaks) {
+    const ResultFolder folder("reproduce");
+    folder.put("claims.json", R"({"claims": [
+      {"id": "a-b", "statement": "s", "source": "", "predicted": 1, "measured": 1, "tolerance": 0, "verdict": "holds",
+       "note": "", "expected_verdict": "holds", "seconds": 1, "figures": ["curve"]}]})");
+    report::Series peak{"one", {}, std::vector<double>(1000, 2.0), {}, {}, {}};
+    for (int i = 0; i < 1000; ++i) {
+        peak.x.push_back(i);
+    }
+    peak.y[501] = 9;
+    report::LineFigure lines;
+    lines.series = {peak};
+    report::write_figure(folder.path(), "curve", lines);
+    const Json series = part_of(folder.read(), "figures")["figures"][0]["series"][0];
+    ASSERT_LT(series["y"].size(), 600U);
+    const auto found = std::find(series["y"].begin(), series["y"].end(), Json(9.0));
+    ASSERT_NE(found, series["y"].end());
+    EXPECT_EQ(series["x"][static_cast<std::size_t>(found - series["y"].begin())], 501.0);
+}
+
 // Quartiles by linear interpolation: of 10 and 20 they are 12.5, 15 and 17.5.
 TEST(ClaimsPage, BoxesAreOfTheirOwnGroupAlone) {
     const ResultFolder folder("reproduce");
@@ -177,7 +198,8 @@ TEST(ClaimsPage, BoxesAreOfTheirOwnGroupAlone) {
 TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
     const ResultFolder folder("train");
     const std::string summary = R"({"name": "NAME", "scheme": "peri-ln", "equation": "e", "outcome": "done", "steps": 2,
-      "loss": 2.5, "validation_loss": 2.75, "entropy_floor": null, "growth": 3, "tokens_per_second": 100})";
+      "loss": 2.5, "validation_loss": 2.75, "entropy_floor": null, "growth": 3, "smallest_gradient": 0.25, "largest_gradient": 8,
+      "tokens_per_second": 100})";
     std::string other = summary;
     other.replace(other.find("NAME"), 4, "b-2");
     std::string one = summary;
@@ -191,7 +213,7 @@ TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
     ASSERT_EQ(read["unreadable"].size(), 1U) << "the other run has no metrics";
     EXPECT_NE(read["unreadable"][0].get<std::string>().find("b-2/metrics.jsonl"), std::string::npos);
     EXPECT_EQ(part_of(read, "table")["rows"].size(), 2U);
-    EXPECT_EQ(part_of(read, "table")["rows"][0][5], 2.75);
+    EXPECT_EQ(dump_json(part_of(read, "table")["rows"][0]), R"(["a-1","e","done",2,2.5,2.75,null,3.0,0.25,8.0,100.0])");
     std::vector<Json> curves;
     for (const Json& part : read["parts"]) {
         if (part["kind"] == "curves") {
@@ -224,6 +246,13 @@ TEST(InspectionPage, HasBlocksAndHeads) {
     EXPECT_EQ(heads["shown"], "entropy");
     EXPECT_EQ(heads["heads"][1]["layer"], 1);
     EXPECT_EQ(heads["heads"][1]["numbers"]["entropy"], 0.75);
+}
+
+TEST(InspectionPage, TheBandAroundMedianLengthsIsFromTheLowToTheHighOnes) {
+    const ResultFolder folder("inspect");
+    folder.put("inspect.json", R"({"model": {"name": "m"},
+      "layers": [{"layer": 0, "norm_low": 1, "norm_median": 2, "norm_high": 5}]})");
+    EXPECT_EQ(part_of(folder.read(), "curves")["bands"], typed(R"({"norm_median": ["norm_low", "norm_high"]})"));
 }
 
 TEST(InspectionPage, SaysOfWhichModelItsWordsAre) {
@@ -473,6 +502,16 @@ TEST(ResultFolders, ThatAreNoneAreRefused) {
     EXPECT_THROW(other.read(), Error);
     std::filesystem::remove(other.path() / "config.toml");
     EXPECT_THROW(other.read(), Error);
+}
+
+TEST(ResultFolders, ShowEveryValueOfASettingAndWhatTheKernelsWere) {
+    const ResultFolder folder("train");
+    folder.put("config.toml", "[train]\nscheme = [\"pre-ln\", \"peri-ln\"]\n");
+    folder.put("provenance.json", R"({"files": {"a": "b", "c": "d"}, "kernels": {"gemm": "avx2"}})");
+    const Json read = folder.read();
+    EXPECT_EQ(read["settings"], typed(R"([["scheme", "pre-ln, peri-ln"]])"));
+    EXPECT_EQ(read["provenance"], typed(R"([["files", "2 with checksums, in provenance.json"],
+                                            ["kernels", "{\"gemm\":\"avx2\"}"]])"));
 }
 
 TEST(ResultFolders, AnUnfinishedRunSaysSo) {

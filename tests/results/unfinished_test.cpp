@@ -175,13 +175,13 @@ TEST(UnfinishedClaims, ShowsThoseThatAreDecidedInTheOrderOfTheLedger) {
     record::write_sealed_json(folder.path() / "work/ledger.json", {"ledger", {}},
                               {{"claims", {claim("z-first", "known"), claim("m-later", ""), claim("a-last", "")}}});
     EXPECT_EQ(titled(folder.read(), "How far it is")["sentences"], typed(R"(["0 of 3 claims are decided so far."])"));
-    const auto decide = [&](const std::string& id, const char* verdict) {
+    const auto decide = [&](const std::string& id, const char* verdict, const char* note = "seen") {
         record::write_sealed_json(folder.path() / "work" / (id + ".json"), {"claim " + id, {}},
                                   {{"predicted", 0.5},
                                    {"measured", 0.25},
                                    {"tolerance", "so"},
                                    {"verdict", verdict},
-                                   {"note", "seen"},
+                                   {"note", note},
                                    {"pictures", Json::array()},
                                    {"seconds", 1.5}});
     };
@@ -198,8 +198,11 @@ TEST(UnfinishedClaims, ShowsThoseThatAreDecidedInTheOrderOfTheLedger) {
     EXPECT_EQ(claims[0]["note"], "known; seen");
     EXPECT_EQ(claims[0]["predicted"], "0.5");
     EXPECT_EQ(claims[0]["measured"], "0.25");
+    EXPECT_EQ(claims[0]["seconds"], 1.5);
     EXPECT_EQ(claims[1]["verdict"], "fails");
     EXPECT_EQ(claims[1]["note"], "seen");
+    decide("z-first", "holds", "");
+    EXPECT_EQ(part_of(folder.read(), "claims")["claims"][0]["note"], "known");
     // A file of one claim in the place of another, and one that was changed, are damage.
     std::filesystem::copy_file(folder.path() / "work/a-last.json", folder.path() / "work/m-later.json");
     EXPECT_EQ(folder.read()["unreadable"].size(), 1U);
@@ -295,6 +298,33 @@ TEST_F(LivePages, SeeARunBeginAndEnd) {
     std::filesystem::remove(folder.path() / "config.toml");  // as a run that begins anew does
     page.refresh();
     EXPECT_EQ(page.folders().at(0).at("state"), "awaited");
+}
+
+// Four hundred rows of long equations are thinned to 200; 300 short ones of the run that follows in their place need not be.
+TEST_F(LivePages, ShowARunThatBeginsAnewInFull) {
+    const auto summary = [&](std::size_t runs, std::size_t letters) {
+        Json list = Json::array();
+        for (std::size_t i = 0; i < runs; ++i) {
+            list.push_back({{"name", "/" + std::string(letters, 'n')},  // a name that has no folder
+                            {"scheme", ""},
+                            {"equation", std::string(letters, 'e')},
+                            {"outcome", "done"},
+                            {"steps", 1},
+                            {"loss", 1},
+                            {"validation_loss", 1}});
+        }
+        folder.put("summary.json", dump_json(list));
+    };
+    const auto rows = [](const LivePage& page) {
+        return part_of(parse_json(*page.document(), "page", {.max_bytes = 1U << 24U})["folders"][0], "table")["rows"]
+            .size();
+    };
+    summary(401, 3990);
+    LivePage page = page_of_folder();
+    EXPECT_EQ(rows(page), 200U);
+    summary(300, 3);
+    page.refresh();
+    EXPECT_EQ(rows(page), 300U);
 }
 
 // Making takes two seconds of a processor, by a clock that goes on by two whenever it is read: nine times that has to pass.
