@@ -1,6 +1,7 @@
 #include "claims/stability_models.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "core/random.hpp"
@@ -70,6 +71,7 @@ void copy_parameters(const Model<double>& from, Model<double>& to) {
 Table table_of(const Model<double>& model, const model::Linear& linear) {
     Table table{linear.out, linear.in, std::vector<double>(linear.out * linear.in)};
     const double* const w = model.at(linear.weight);
+    assert(w != nullptr);
     for (std::size_t i = 0; i < linear.out; ++i) {
         for (std::size_t j = 0; j < linear.in; ++j) {
             table.at(i, j) = linear.in_out ? w[j * linear.out + i] : w[i * linear.in + j];

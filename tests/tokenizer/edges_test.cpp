@@ -32,7 +32,7 @@ TEST(OlderFiles, MayEndTheirLinesWithACarriageReturn) {
     const TemporaryFolder gpt2;
     gpt2.write("vocab.json", R"({"a": 0, "b": 1, "ab": 2, "aba": 3})");
     gpt2.write("merges.txt", "#version: 0.2\r\na b\r\nab a\r\n");
-    EXPECT_EQ(Tokenizer::load(gpt2.path()).encode("abab"), (Ids{3, 1}));
+    EXPECT_EQ(Tokenizer::load(gpt2.path()).encode("aba"), Ids{3});
 }
 
 Tokenizer metaspace(const Json& switches) {
