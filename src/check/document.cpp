@@ -166,6 +166,10 @@ std::string bound_words(std::string_view bound) {
                                 : fmt::format("growth that is {} in depth", bound);
 }
 
+const char* motion_words(double velocity) {
+    return velocity > 0 ? "draws tokens together" : velocity < 0 ? "drives them apart" : "does not turn them";
+}
+
 }  // namespace
 
 std::string difference(const BlockReport& a, const BlockReport& b) {
@@ -180,9 +184,14 @@ std::string difference(const BlockReport& a, const BlockReport& b) {
                               bound_words(a.beginning.bound))
                 : fmt::format(" Whatever the weights become, the bound of the stream of {} is: {}; that of {}: {}.",
                               first, bound_words(a.beginning.bound), second, bound_words(b.beginning.bound));
-    if (a.motion.problem.empty() && b.motion.problem.empty() && a.motion.initial_velocity > 0) {
-        text += fmt::format(" As particles, {} turns tokens {} times as fast as {} at the start.", second,
-                            format_short(b.motion.initial_velocity / a.motion.initial_velocity, 2), first);
+    if (a.motion.problem.empty() && b.motion.problem.empty()) {
+        const double velocity_a = a.motion.initial_velocity;
+        const double velocity_b = b.motion.initial_velocity;
+        text += velocity_a > 0 && velocity_b > 0
+                    ? fmt::format(" As particles, {} turns tokens {} times as fast as {} at the start.", second,
+                                  format_short(velocity_b / velocity_a, 2), first)
+                    : fmt::format(" As particles at the start, {} {}, and {} {}.", first, motion_words(velocity_a),
+                                  second, motion_words(velocity_b));
     }
     const ShortRun& run_a = a.runs.back();
     const ShortRun& run_b = b.runs.back();

@@ -112,7 +112,7 @@ std::string run_table(const std::vector<dynamics::SchemeRun>& runs, std::size_t 
 
 // Empty where no sample is below what the solver resolves.
 std::string tolerance_note(const dynamics::Settings& settings, const std::vector<dynamics::SchemeRun>& runs) {
-    const double least = dynamics::one_minus_cosine_resolution(settings).value_or(0);
+    const double least = dynamics::one_minus_cosine_resolution(settings, runs).value_or(0);
     for (const dynamics::SchemeRun& run : runs) {
         for (const dynamics::Sample& sample : run.record.samples) {
             if (sample.one_minus_cosine > 0 && sample.one_minus_cosine < least) {

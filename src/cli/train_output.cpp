@@ -23,6 +23,9 @@ std::string digits(double value, const char* missing = "-") {
 }
 
 std::string thousands(double value) {
+    if (!std::isfinite(value)) {
+        return "-";
+    }
     std::string text = fmt::format("{:.0f}", value);
     for (std::size_t at = text.size(); at > 3;) {
         at -= 3;

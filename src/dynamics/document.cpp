@@ -1,5 +1,7 @@
 #include "dynamics/document.hpp"
 
+#include <algorithm>
+
 #include "dynamics/method.hpp"
 #include "dynamics/own_frame.hpp"
 #include "dynamics/trained_weights.hpp"
@@ -46,11 +48,16 @@ Json values_of_systems(const Record& record) {
 
 }  // namespace
 
-std::optional<double> one_minus_cosine_resolution(const Settings& settings) {
-    if (settings.layers || settings.time > slow_time || row_for(settings).has_equal_steps()) {
+std::optional<double> one_minus_cosine_resolution(const Settings& settings, const std::vector<SchemeRun>& runs) {
+    const Control control = control_of(settings);
+    const bool all_followed = std::all_of(runs.begin(), runs.end(), [&](const SchemeRun& run) {
+        return follows_slow_motion(problem_without_start(settings, run.scheme.program), control);
+    });
+    if (settings.layers || row_for(settings).has_equal_steps() || all_followed) {
         return std::nullopt;
     }
-    return 1e4 * settings.atol * settings.atol;
+    const double atol = tolerances_of(control).atol;
+    return 1e4 * atol * atol;
 }
 
 Json document(const Settings& settings, const std::vector<SchemeRun>& runs) {
@@ -83,7 +90,7 @@ Json document(const Settings& settings, const std::vector<SchemeRun>& runs) {
             {"steps", run.record.steps}, {"evaluations", run.record.evaluations}, {"seconds", run.record.seconds}};
         list.push_back(std::move(row));
     }
-    const std::optional<double> resolution = one_minus_cosine_resolution(settings);
+    const std::optional<double> resolution = one_minus_cosine_resolution(settings, runs);
     Json result = {{"runs", std::move(list)},
                    {"one_minus_cosine_resolution", resolution ? Json(*resolution) : Json(nullptr)}};
     if (settings.trained) {

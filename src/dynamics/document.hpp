@@ -18,8 +18,8 @@ struct SchemeRun {
 
 // Below this 1 - cosine is the solver's tolerance and says nothing about the motion: angles between tokens that are below
 // a hundred absolute tolerances are errors of its own making, and 1 - cosine goes with their square. None where no
-// tolerance is used (layers, equal steps) or where motion of any size is followed (runs beyond slow_time).
-std::optional<double> one_minus_cosine_resolution(const Settings& settings);
+// tolerance is used (layers, equal steps) or where every run follows motion of any size (follows_slow_motion).
+std::optional<double> one_minus_cosine_resolution(const Settings& settings, const std::vector<SchemeRun>& runs);
 
 Json document(const Settings& settings, const std::vector<SchemeRun>& runs);
 

@@ -14,10 +14,14 @@ constexpr double least_float_atol = 1e-8;
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_integrator(const Problem& problem, const Control& control) {
+Tolerances tolerances_of(const Control& control) {
     const bool single = control.precision == Precision::f32;
-    const Tolerances tolerances{std::max(control.rtol, single ? least_float_rtol : 0),
-                                std::max(control.atol, single ? least_float_atol : 0)};
+    return {std::max(control.rtol, single ? least_float_rtol : 0),
+            std::max(control.atol, single ? least_float_atol : 0)};
+}
+
+std::unique_ptr<Integrator> make_integrator(const Problem& problem, const Control& control) {
+    const Tolerances tolerances = tolerances_of(control);
     const MethodRow& method = row_for(problem, control);
     if (method.table == nullptr) {
         return method.make(tolerances);

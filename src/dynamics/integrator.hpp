@@ -61,6 +61,9 @@ class Integrator {
     virtual void forget() = 0;
 };
 
+// What a run of chosen steps keeps to: what was asked for, or what attention in float allows.
+struct Tolerances;
+Tolerances tolerances_of(const Control& control);
 std::unique_ptr<Integrator> make_integrator(const Problem& problem, const Control& control);
 
 }  // namespace flyball::dynamics

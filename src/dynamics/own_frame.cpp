@@ -18,8 +18,9 @@ using scheme::SubLayer;
 
 namespace {
 
-constexpr double shake = 0x1p-20;     // relative size of the disturbance that `doubt` is measured with
-constexpr double rounding = 0x1p-51;  // of a kernel in ambient coordinates, relative to |A|
+constexpr double shake = 0x1p-20;                // relative size of the disturbance that `doubt` is measured with
+constexpr double rounding = 0x1p-51;             // of a kernel in ambient coordinates, relative to |A|
+constexpr std::size_t most_frame_tokens = 4096;  // the frame costs n^2 d, without tiles
 
 // (along, across) of an ambient vector.
 void split(const double* y, const double* theta, std::size_t dim, double* out) {
@@ -59,11 +60,18 @@ bool keeps_to_whole_vectors(const Problem& p) {
 
 }  // namespace
 
+bool OwnFrame::applies(const Problem& problem, const Control& control) {
+    return problem.tokens <= most_frame_tokens && !problem.layers && problem.attention.identity() &&
+           problem.attention.settings.head_betas.empty() && problem.ffn.width == 0 &&
+           control.precision == Precision::f64 && keeps_to_whole_vectors(problem);
+}
+
 std::unique_ptr<OwnFrame> OwnFrame::make(const Problem& problem, const Control& control, Ambient ambient) {
-    const bool applies = !problem.layers && problem.attention.identity() &&
-                         problem.attention.settings.head_betas.empty() && problem.ffn.width == 0 &&
-                         control.precision == Precision::f64 && keeps_to_whole_vectors(problem);
-    return applies ? std::unique_ptr<OwnFrame>(new OwnFrame(problem, std::move(ambient))) : nullptr;
+    return applies(problem, control) ? std::unique_ptr<OwnFrame>(new OwnFrame(problem, std::move(ambient))) : nullptr;
+}
+
+bool follows_slow_motion(const Problem& problem, const Control& control) {
+    return problem.time > slow_time && control.kernel == "auto" && OwnFrame::applies(problem, control);
 }
 
 OwnFrame::OwnFrame(const Problem& p, Ambient ambient)

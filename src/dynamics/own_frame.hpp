@@ -33,6 +33,7 @@ class OwnFrame {
     // f in ambient coordinates, for inputs that are not multiples of x.
     using Ambient = std::function<void(const double* in, double* out)>;
 
+    static bool applies(const Problem& problem, const Control& control);
     // Nothing where the frame does not apply.
     static std::unique_ptr<OwnFrame> make(const Problem& problem, const Control& control, Ambient ambient);
 
@@ -100,5 +101,8 @@ class OwnFrame {
     Values ambient_in_;
     Values ambient_out_;
 };
+
+// Whether a run follows motion of any size: it is long, and in the frame.
+bool follows_slow_motion(const Problem& problem, const Control& control);
 
 }  // namespace flyball::dynamics

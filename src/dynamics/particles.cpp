@@ -17,8 +17,6 @@ using scheme::SubLayer;
 
 namespace {
 
-constexpr std::size_t most_frame_tokens = 4096;  // the frame costs n^2 d, without tiles
-
 template <class Real>
 attention::Weights<Real> narrowed(const attention::Weights<double>& wide) {
     attention::Weights<Real> result{wide.heads, wide.width, {}, wide.norms};
@@ -41,11 +39,9 @@ Particles::Particles(Problem problem, const Control& control)
       groups_(problem_.systems, problem_.tokens) {
     use_draw(0);
     set_segment(0, problem_.final_time());
-    if (problem_.tokens <= most_frame_tokens) {
-        frame_ = OwnFrame::make(problem_, control_,
-                                [this](const double* in, double* out) { sub_layer(SubLayer::attention, in, out); });
-    }
-    slow_ = frame_ != nullptr && problem_.time > slow_time && control_.kernel == "auto";
+    frame_ = OwnFrame::make(problem_, control_,
+                            [this](const double* in, double* out) { sub_layer(SubLayer::attention, in, out); });
+    slow_ = follows_slow_motion(problem_, control_);
 }
 
 std::size_t Particles::numbers() const {

@@ -3,16 +3,25 @@
 #include "dynamics/start.hpp"
 #include "dynamics/start_file.hpp"
 #include "dynamics/trained_weights.hpp"
+#include "measure/moments.hpp"
 
 namespace flyball::dynamics {
 
 Problem problem_of(const Settings& s, const scheme::Program& program) {
     check(s);
+    Problem problem = problem_without_start(s, program);
     const bool centred = s.trained && s.trained->centred;
-    Problem problem{program, s.systems, s.tokens, s.dim, centred ? centred_start(s) : start_rows(s), s.r0};
+    problem.start = centred ? centred_start(s) : start_rows(s);
     if (s.start == StartKind::file) {
-        problem.r0 = s.started->mean_length;
+        // LayerNorm takes the mean of a row's channels away, and lengths are those of what is left.
+        problem.r0 =
+            centred ? measure::mean_length(problem.start.data(), problem.rows(), s.dim) : s.started->mean_length;
     }
+    return problem;
+}
+
+Problem problem_without_start(const Settings& s, const scheme::Program& program) {
+    Problem problem{program, s.systems, s.tokens, s.dim, {}, s.r0};
     problem.attention.settings.kind = attention::kind_from_name(s.attention);
     problem.attention.settings.mask = s.causal ? attention::Mask::causal : attention::Mask::none;
     problem.attention.settings.beta = s.beta;

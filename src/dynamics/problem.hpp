@@ -78,6 +78,8 @@ struct Control {
 
 // Throws Error(usage) where settings make no sense.
 Problem problem_of(const Settings& settings, const scheme::Program& program);
+// The same of checked settings, for questions that do not need the particles themselves.
+Problem problem_without_start(const Settings& settings, const scheme::Program& program);
 Control control_of(const Settings& settings);
 
 }  // namespace flyball::dynamics

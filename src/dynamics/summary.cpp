@@ -145,7 +145,8 @@ std::string collapse_sentence(const std::vector<SchemeRun>& runs, bool alone) {
 std::string failure_sentence(const std::vector<SchemeRun>& runs) {
     std::string text;
     for (const SchemeRun& run : runs) {
-        text += fmt::format("{}{} ended at t = {} ({})", text.empty() ? "" : ", ", run.scheme.name,
+        // After its last sample, that is: what failed was on the way to the next one.
+        text += fmt::format("{}{} ended after t = {} ({})", text.empty() ? "" : ", ", run.scheme.name,
                             short_number(last_of(run).t), name(run.record.outcome));
     }
     return text + ".";

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "dynamics/start.hpp"
+#include "measure/rows.hpp"
 
 namespace flyball::dynamics {
 
@@ -99,16 +100,26 @@ void check_trained(const Settings& s) {
 
 namespace {
 
+constexpr double only_mean = 1e-12;  // what is left of a row is rounding when it is no longer than this share of it
+
 // Rows of a file have as many channels as the model: LayerNorm sees what is left of them without their mean.
 std::vector<double> without_mean(const Settings& s) {
     std::vector<double> rows = start_rows(s);
     for (std::size_t begin = 0; begin < rows.size(); begin += s.dim) {
+        const double before = measure::length(rows.data() + begin, s.dim);
         double sum = 0;
         for (std::size_t c = begin; c < begin + s.dim; ++c) {
             sum += rows[c];
         }
         for (std::size_t c = begin; c < begin + s.dim; ++c) {
             rows[c] -= sum / static_cast<double>(s.dim);
+        }
+        if (measure::length(rows.data() + begin, s.dim) <= only_mean * before) {
+            fail_trained(
+                fmt::format("the row {} of {}, whose channels are all alike", begin / s.dim,
+                            flyball::quoted(s.start_file)),
+                "rows with a direction of their own: LayerNorm takes the mean of the channels away, and of this "
+                "one nothing is left");
         }
     }
     return rows;

@@ -172,6 +172,18 @@ FeedForward draw_feed_forward(const Settings& s, std::size_t system, std::size_t
     for (double& value : ffn.second) {
         value /= std::sqrt(static_cast<double>(s.ffn_width));
     }
+    if (s.trained && s.trained->centred) {
+        // Particles of a model with LayerNorm live where channels add up to 0, and so does what is added to them.
+        for (std::size_t h = 0; h < s.ffn_width; ++h) {
+            double sum = 0;
+            for (std::size_t c = 0; c < s.dim; ++c) {
+                sum += ffn.second[c * s.ffn_width + h];
+            }
+            for (std::size_t c = 0; c < s.dim; ++c) {
+                ffn.second[c * s.ffn_width + h] -= sum / static_cast<double>(s.dim);
+            }
+        }
+    }
     return ffn;
 }
 

@@ -102,12 +102,15 @@ std::string growth_sentence(const Report& report) {
 
 std::string promise_sentence(const Report& report) {
     const bool grows_faster = report.growth.kind == measure::GrowthClass::exponential;
+    // Of a few blocks nothing was seen that could hold.
+    const std::string holds =
+        report.growth.kind == measure::GrowthClass::unknown ? "These blocks are too few to see it." : "It holds.";
     switch (report.bound) {
         case model::StreamBound::bounded:
             return report.growth.kind == measure::GrowthClass::bounded ||
                            report.growth.kind == measure::GrowthClass::unknown
-                       ? "The equation promises a bound: every block ends in a norm, so only gains set the length. It "
-                         "holds."
+                       ? "The equation promises a bound: every block ends in a norm, so only gains set the length. " +
+                             holds
                        : fmt::format(
                              "The equation promises a bound: every block ends in a norm, so only gains set the "
                              "length. What grows here are those gains (mean {} in the first block, {} in the "
@@ -121,7 +124,7 @@ std::string promise_sentence(const Report& report) {
                     ? fmt::format("It grows faster because the gains do (mean {} in the first block, {} in "
                                   "the last).",
                                   digits(report.layers.front().gain_mean), digits(report.layers.back().gain_mean))
-                    : "It holds.");
+                    : holds);
         case model::StreamBound::exponential:
             return "The equation allows exponential growth: a block multiplies the stream by a number above 1.";
         case model::StreamBound::none:

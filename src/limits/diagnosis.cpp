@@ -187,14 +187,18 @@ std::string guidance(const std::vector<Result>& results) {
                                  "What its scores are divided by (the temperature), {:.3g}, is above 0.1, below which "
                                  "weights begin to jump. ",
                                  coldest);
-    if (results.size() > 1) {
+    if (results.size() > 1 && r.by_length.front().length != r.by_length.back().length) {
         const auto best = std::max_element(results.begin(), results.end(), [](const Result& a, const Result& b) {
             return !(kept(a) >= kept(b)) && std::isfinite(kept(b));
         });
+        const auto as_good = std::count_if(results.begin(), results.end(), [&](const Result& other) {
+            return percent(kept(other)) == percent(kept(*best));
+        });
         text += fmt::format(
             "From {} to {} tokens the 5 heaviest keys keep {} of their share of the weight under {}, "
-            "more than under any other kind compared here",
-            r.by_length.front().length, r.by_length.back().length, percent(kept(*best)), best->attention);
+            "{} under any other kind compared here",
+            r.by_length.front().length, r.by_length.back().length, percent(kept(*best)), best->attention,
+            as_good > 1 ? "no less than" : "more than");
         text += best == results.begin() ? "." : fmt::format(" ({} under {}).", percent(kept(r)), r.attention);
     }
     return text;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "measure/extremes.hpp"
 
@@ -34,7 +35,7 @@ BlockWatch::BlockWatch(const Model<float>& model, Batch batch, std::size_t looke
 void BlockWatch::see_embedding(const View& view) {
     const std::size_t dim = model_.architecture().dim;
     BlockMeasures nothing_yet;
-    nothing_yet.attention.norm = nothing_yet.ffn.norm = 0;  // see_added() sums them
+    nothing_yet.attention.norm = nothing_yet.ffn.norm = 0;  // of a block that adds nothing
     std::fill(blocks_.begin(), blocks_.end(), nothing_yet);
     std::fill(heads_.begin(), heads_.end(), HeadSums{});
     std::fill(lengths_.begin(), lengths_.end(), BlockLengths{});
@@ -69,13 +70,19 @@ void BlockWatch::see_branch(const View& view) {
         measure::mean_length(view.data, view.rows, model_.architecture().dim));
 }
 
-// Several sums of one sub-layer into x count as orthogonal.
+// A sub-layer may be added to x more than once: what is measured is the sum of all that its block has added so far.
 void BlockWatch::see_added(const View& view) {
     const std::size_t dim = model_.architecture().dim;
     BlockMeasures& block = blocks_[view.layer];
     BranchMeasures& branch = view.site == Site::attn_added ? block.attention : block.ffn;
-    branch.norm = std::hypot(branch.norm, measure::mean_length(view.data, view.rows, dim));
-    branch.cosine = 1 - measure::mean_turn(before_.data(), view.data, view.rows, dim).one_minus_cosine;
+    std::vector<float>& sum = added_[view.site == Site::attn_added ? 0 : 1];
+    if (std::isnan(branch.cosine)) {  // the first of this block
+        sum.assign(view.data, view.data + view.rows * dim);
+    } else {
+        std::transform(sum.begin(), sum.end(), view.data, sum.begin(), std::plus<>());
+    }
+    branch.norm = measure::mean_length(sum.data(), view.rows, dim);
+    branch.cosine = 1 - measure::mean_turn(before_.data(), sum.data(), view.rows, dim).one_minus_cosine;
 }
 
 void BlockWatch::see_pattern(const View& view) {

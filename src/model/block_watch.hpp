@@ -30,9 +30,9 @@ struct HeadMeasures {
 };
 
 struct BranchMeasures {
-    double norm = not_measured;    // mean length of a row of what the equation adds; several sums count as orthogonal
+    double norm = not_measured;    // mean length of a row of what the equation adds, in all
     double ratio = not_measured;   // the same over the mean length of the stream on entry to the block
-    double cosine = not_measured;  // mean over rows, with the stream on entry to the block; of the last sum
+    double cosine = not_measured;  // mean over rows, of the same with the stream on entry to the block
 };
 
 struct BlockMeasures {
@@ -84,8 +84,9 @@ class BlockWatch {
     std::vector<BlockMeasures> blocks_;
     BlockMeasures embedding_;
     std::vector<BlockLengths> lengths_;
-    std::vector<HeadSums> heads_;  // [layers, heads]
-    std::vector<float> before_;    // the stream on entry to the block that is running
+    std::vector<HeadSums> heads_;              // [layers, heads]
+    std::vector<float> before_;                // the stream on entry to the block that is running
+    std::array<std::vector<float>, 2> added_;  // what attention and FFN of that block have added to x so far
     Taps<float> taps_;
 };
 

@@ -57,13 +57,18 @@ std::vector<std::string> write_all(const std::filesystem::path& folder, std::str
 
 }  // namespace
 
-std::string to_csv(const LineFigure& figure) {
-    check(figure);
-    const bool bands = std::any_of(figure.series.begin(), figure.series.end(),
-                                   [](const Series& series) { return !series.lo.empty(); });
-    std::string out = bands ? "series,x,y,lo,hi\n" : "series,x,y\n";
+namespace {
+
+bool has_bands(const LineFigure& figure) {
+    return std::any_of(figure.series.begin(), figure.series.end(),
+                       [](const Series& series) { return !series.lo.empty(); });
+}
+
+// `bands`: with columns for the edges of a band, which are empty where this line has none.
+std::string rows_of(const LineFigure& figure, const std::string& prefix, bool bands) {
+    std::string out;
     for (const Series& series : figure.series) {
-        const std::string name = csv_cell(series.name) + ',';
+        const std::string name = prefix + csv_cell(series.name) + ',';
         for (std::size_t i = 0; i < series.x.size(); ++i) {
             out += name;
             if (!series.lo.empty()) {
@@ -77,15 +82,20 @@ std::string to_csv(const LineFigure& figure) {
     return out;
 }
 
+}  // namespace
+
+std::string to_csv(const LineFigure& figure) {
+    check(figure);
+    const bool bands = has_bands(figure);
+    return (bands ? "series,x,y,lo,hi\n" : "series,x,y\n") + rows_of(figure, "", bands);
+}
+
 std::string to_csv(const PanelFigure& figure) {
-    std::string out = "panel,series,x,y\n";
+    const bool bands = std::any_of(figure.panels.begin(), figure.panels.end(), has_bands);
+    std::string out = bands ? "panel,series,x,y,lo,hi\n" : "panel,series,x,y\n";
     for (const LineFigure& panel : figure.panels) {
         check(panel);
-        for (const Series& series : panel.series) {
-            for (std::size_t i = 0; i < series.x.size(); ++i) {
-                out += csv_cell(panel.title) + ',' + csv_cell(series.name) + ',' + row({series.x[i], series.y[i]});
-            }
-        }
+        out += rows_of(panel, csv_cell(panel.title) + ',', bands);
     }
     return out;
 }

@@ -152,7 +152,7 @@ std::string to_svg(const PanelFigure& figure, const Sheet& sheet = {});
 // One header line, then one line a point, cell, value or frame's point; numbers read back to the same bits.
 //     LineFigure: series,x,y,lo,hi      HeatFigure: x,y,value
 //     BoxFigure: group,kind,value       SphereFigure: run,t,point,x,y,z (without run where there is one)
-//     PanelFigure: panel,series,x,y     (a panel's bands are in the figure of its own)
+//     PanelFigure: panel,series,x,y     and lo,hi where some panel has a band
 std::string to_csv(const LineFigure& figure);
 std::string to_csv(const HeatFigure& figure);
 std::string to_csv(const BoxFigure& figure);

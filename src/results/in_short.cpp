@@ -298,8 +298,8 @@ void say_limits(Reader& reader, const Json& document) {
     }
     const std::size_t heads = document.at("heads").size();
     reader.say(
-        fmt::format("{} of text went through {}. A head of attention gives every earlier token (a key) a share of its "
-                    "weight; {} of {} put 90 % of it on "
+        fmt::format("{} of text went through {}. A head of attention gives every token that it sees (a key) a share of "
+                    "its weight; {} of {} put 90 % of it on "
                     "6 % of the keys or fewer.",
                     counted(document.value("tokens", std::size_t{0}), "token"),
                     model_text(short_model_name(words(document.at("model").at("name"))), document.at("model")),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/number.hpp"
 #include "core/ranking.hpp"
@@ -96,6 +97,27 @@ const char* ending(int endurance, bool one) {
                             : "the last of the way goes exponentially";
 }
 
+// Whether a leaves its tokens apart for longer than b, both by a law of the same endurance: of
+// t^power exp(-rate t^p) first p decides, then the rate, then the power.
+bool outlasts(const Law& a, const Law& b) {
+    const auto less = [](double x, double y) { return x < y - 1e-3 * std::max(std::abs(x), std::abs(y)); };
+    if (a.kind == LawKind::frozen) {
+        return false;
+    }
+    if (a.kind == LawKind::power) {
+        return less(*b.exponent, *a.exponent);
+    }
+    const double p_a = a.p.value_or(1);
+    const double p_b = b.p.value_or(1);
+    if (less(p_a, p_b) || less(p_b, p_a)) {
+        return less(p_a, p_b);
+    }
+    if (less(*a.rate, *b.rate) || less(*b.rate, *a.rate)) {
+        return less(*a.rate, *b.rate);
+    }
+    return a.power.value_or(0) > b.power.value_or(0) + 1e-3;
+}
+
 std::string end_sentence(const std::vector<Prediction>& runs, const std::vector<std::string>& names) {
     int most = 0;
     int least = 5;
@@ -108,14 +130,14 @@ std::string end_sentence(const std::vector<Prediction>& runs, const std::vector<
         return "";
     }
     std::vector<std::string> longest;
-    std::vector<Ranked> slowness;  // among those with the same law: the slower, the larger
+    std::vector<Ranked> slowness;  // how many of the others a run outlasts
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (endurance(runs[i].law) == most) {
             longest.push_back(names[i]);
-            const Law& law = runs[i].law;
-            slowness.push_back({names[i], law.kind == LawKind::power    ? 1 / std::max(1e-300, -*law.exponent)
-                                          : law.kind == LawKind::frozen ? 1
-                                                                        : 1 / std::max(1e-300, *law.rate)});
+            const auto outlasted = std::count_if(runs.begin(), runs.end(), [&](const Prediction& other) {
+                return endurance(other.law) == most && outlasts(runs[i].law, other.law);
+            });
+            slowness.push_back({names[i], static_cast<double>(outlasted)});
         }
     }
     if (runs.size() == 1) {

@@ -54,7 +54,13 @@ TEST(Simulate, JsonSaysBelowWhichOneMinusCosineIsTheSolversTolerance) {
                                                    {"--time 2 --atol 1e-9", 1e-14},
                                                    {"--layers 8", nullptr},
                                                    {"--time 2 --method euler", nullptr},
-                                                   {"--time 1e9 --log-time", nullptr}}) {
+                                                   {"--time 1e9 --log-time", nullptr},
+                                                   // Attention in float allows no tolerance below 1e-8.
+                                                   {"--time 2 --precision f32", 1e-12},
+                                                   {"--time 2 --precision f32 --atol 1e-7", 1e-10},
+                                                   // What is not followed in the tokens' own frames, however long.
+                                                   {"--time 2e4 --log-time --ffn 3 --rtol 1e-5", 1e-20},
+                                                   {"--time 2e4 --log-time --kernel reference", 1e-20}}) {
         const Outcome outcome = run_program("simulate post-ln --tokens 2 --dim 2 --samples 3 --json " + flags);
         ASSERT_EQ(outcome.exit, 0) << outcome.err;
         const Json found = parse_json(outcome.out, "json").at("one_minus_cosine_resolution");

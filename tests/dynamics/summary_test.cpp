@@ -63,9 +63,9 @@ TEST(SummaryOfRuns, NamesThoseThatDidNotReachTheEnd) {
     EXPECT_EQ(
         summary({made("a", 1, 0, 0.5), made("b", 2, 0, 0.9, {}, Outcome::diverged, 3)}),
         "At the start b moves fastest (speed 2) and a slowest (1). The tokens of a do not collapse by t = 10: their "
-        "mean cosine goes from 0 to 0.5. b ended at t = 3 (diverged).");
+        "mean cosine goes from 0 to 0.5. b ended after t = 3 (diverged).");
     EXPECT_EQ(summary({made("b", 2, 0, 0.9, {}, Outcome::nan, 3)}),
-              "At the start the tokens of b move at a speed of 2. b ended at t = 3 (nan).");
+              "At the start the tokens of b move at a speed of 2. b ended after t = 3 (nan).");
 }
 
 TEST(SummaryOfRuns, WhereNothingHappensItSaysSo) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/error.hpp"
+#include "dynamics/problem.hpp"
 #include "dynamics/run.hpp"
 #include "dynamics/start.hpp"
 #include "dynamics/start_file.hpp"
@@ -210,6 +211,63 @@ TEST(TrainedWeights, StartFromAFileWithoutTheMeanOfItsChannels) {
     s.start = StartKind::file;
     s.started = file;
     EXPECT_EQ(centred_start(s), (std::vector<double>{-2, -1, 3, 1, 1, -2}));
+}
+
+// Of (5, 5, 5) LayerNorm leaves nothing; the scale of lengths is that of what it leaves of the others.
+TEST(TrainedWeights, RefuseAStartWithARowThatIsOnlyItsMean) {
+    std::vector<std::size_t> asked;
+    auto trained = std::make_shared<TrainedWeights>(*counting_blocks(3, asked));
+    trained->dim = 3;
+    trained->centred = true;
+    auto file = std::make_shared<StartFile>();
+    file->tokens = 2;
+    file->dim = 3;
+    file->mean_length = 9;
+    file->rows = [] { return std::vector<double>{1, 2, 6, 5, 5, 5}; };
+    Settings s = settings_with(trained);
+    s.tokens = 2;
+    s.dim = 3;
+    s.start = StartKind::file;
+    s.start_file = "rows.csv";
+    s.started = file;
+    try {
+        centred_start(s);
+        ADD_FAILURE() << "a row without a direction was taken";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("the row 1 of 'rows.csv', whose channels are all alike"),
+                  std::string::npos)
+            << error.what();
+    }
+    file->rows = [] { return std::vector<double>{1, 2, 6, 0, 0, -3}; };  // (-2, -1, 3) and (1, 1, -2) are left
+    EXPECT_NEAR(problem_of(s, scheme::Program::parse("x + dt*f(norm(x)) | norm(x)")).r0,
+                (std::sqrt(14.0) + std::sqrt(6.0)) / 2, 1e-12);
+}
+
+// What a random FFN adds has no mean either, or the norm of the particles would no longer be LayerNorm.
+TEST(TrainedWeights, OfACentredModelStayCentredBesideAnFfn) {
+    std::vector<std::size_t> asked;
+    auto trained = std::make_shared<TrainedWeights>(*counting_blocks(3, asked));
+    trained->dim = 6;
+    trained->centred = true;
+    Settings s = settings_with(trained);
+    s.dim = 6;
+    s.ffn_width = 5;
+    const std::vector<double> in = {1, -1, 0.5, 0.25, -0.5, -0.25, 2, -1, -1, 3, -2, -1};
+    for (const bool centred : {true, false}) {
+        trained->centred = centred;
+        std::vector<double> out(12);
+        draw_feed_forward(s, 0, 1)(2, in.data(), out.data());
+        for (std::size_t row = 0; row < 2; ++row) {
+            double sum = 0;
+            double size = 0;
+            for (std::size_t c = 0; c < 6; ++c) {
+                sum += out[row * 6 + c];
+                size += std::fabs(out[row * 6 + c]);
+            }
+            EXPECT_GT(size, 0.1);
+            EXPECT_EQ(std::fabs(sum) < 1e-13, centred);
+        }
+    }
 }
 
 TEST(TrainedWeights, LeaveNoRoomForAsManyEqualAnglesAsDimensions) {

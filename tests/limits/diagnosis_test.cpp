@@ -119,5 +119,20 @@ TEST(Diagnosis, SaysThatNoChoiceLooksRandom) {
     EXPECT_NE(guidance(results).find("let no head rely on 6 keys or more"), std::string::npos);
 }
 
+// Over one length nothing is kept or lost, and of kinds that keep the same none keeps more.
+TEST(Diagnosis, ComparesKindsOverSeveralLengthsOnly) {
+    const model::Model<float> model = model::test::tiny_model<float>(small(), 5);
+    Result one = analyse(model, some_ids(), {}, {10, tokens}).front();
+    Result other = one;
+    other.attention = "another";
+    EXPECT_NE(guidance({one, other}).find("no less than under any other kind"), std::string::npos)
+        << guidance({one, other});
+    other.by_length.back().share *= 0.5;
+    EXPECT_NE(guidance({one, other}).find("more than under any other kind"), std::string::npos);
+    one.by_length.erase(one.by_length.begin());
+    other.by_length.erase(other.by_length.begin());
+    EXPECT_EQ(guidance({one, other}).find("under any other kind"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace flyball::limits::diagnosis_test

@@ -67,6 +67,22 @@ TEST(Csv, OfBandsHasEmptyCellsWhereThereIsNone) {
     EXPECT_EQ(to_csv(figure), "series,x,y,lo,hi\na,1,2,1.5,2.5\nb,3,nan,,\n");
 }
 
+TEST(Csv, OfPanelsHasTheBandsOfEveryPanel) {
+    LineFigure bare;
+    bare.title = "one";
+    bare.series = {line("a", {1}, {2})};
+    LineFigure banded;
+    banded.title = "two";
+    banded.series = {line("b", {3}, {4})};
+    PanelFigure page;
+    page.panels = {bare, bare};
+    EXPECT_EQ(to_csv(page), "panel,series,x,y\none,a,1,2\none,a,1,2\n");
+    banded.series[0].lo = {3.5};
+    banded.series[0].hi = {4.5};
+    page.panels = {bare, banded};
+    EXPECT_EQ(to_csv(page), "panel,series,x,y,lo,hi\none,a,1,2,,\ntwo,b,3,4,3.5,4.5\n");
+}
+
 TEST(Csv, OfTheOtherFigures) {
     HeatFigure heat;
     heat.x_values = {1, 2};

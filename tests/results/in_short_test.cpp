@@ -144,8 +144,8 @@ TEST(InShort, OfHeadsThoseThatSelectAreCounted) {
     EXPECT_EQ(said(folder),
               (std::vector<std::string>{
                   "12 tokens of text went through m (1 blocks of 3 heads, 8 wide, block equation norm(x)). A head of "
-                  "attention gives every earlier token (a key) a share of its weight; 1 of 3 heads put 90 % of it on 6 "
-                  "% of the keys or fewer."}));
+                  "attention gives every token that it sees (a key) a share of its weight; 1 of 3 heads put 90 % of it "
+                  "on 6 % of the keys or fewer."}));
 }
 
 TEST(InShort, ACheckSaysWhatItsVerdictMeansAndTheGravestFinding) {

@@ -43,6 +43,21 @@ TEST(SummaryOfPredictions, AmongEqualLawsTheSlowerOneLasts) {
         "end all are alike: the last of the way goes by a power of t.");
 }
 
+// For large t the smaller p decides whatever the rates are; of equal rates the larger power of t lasts longer.
+TEST(SummaryOfPredictions, AmongStretchedLawsTheSmallerPowerOfTimeLasts) {
+    EXPECT_EQ(
+        summary({made(1, 4, LawKind::stretched, 1, 0.75), made(1, 4, LawKind::stretched, 3, 0.5)}, {"a", "b"},
+                {0.5, 0.99}),
+        "At the start the cosines of all rise at the rate 1. a and b reach a cosine of 0.99 first, at t = 4. In the "
+        "end b lasts longest, though for all of them the last of the way goes by a stretched exponential of t.");
+    Prediction longer = made(1, 4, LawKind::exponential, 2);
+    longer.law.power = 2;
+    EXPECT_EQ(
+        summary({longer, made(1, 4, LawKind::exponential, 2)}, {"a", "b"}, {0.5, 0.99}),
+        "At the start the cosines of all rise at the rate 1. a and b reach a cosine of 0.99 first, at t = 4. In the "
+        "end a lasts longest, though for all of them the last of the way goes exponentially.");
+}
+
 TEST(SummaryOfPredictions, OfOneComparesNothing) {
     EXPECT_EQ(
         summary({made(0.5, 4, LawKind::stretched, 4, 0.5)}, {"a"}, {0.5, 0.99}),
