@@ -8,7 +8,9 @@
 
 #include <array>
 #include <ctime>
+#include <map>
 
+#include "core/config.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/isa.hpp"
@@ -53,6 +55,29 @@ void remove_tree(const std::filesystem::path& path) {
 // A name that a result of ours can have: nothing in a file may make us delete outside of the folder.
 bool is_plain_name(const std::string& name) {
     return !name.empty() && name.find('/') == std::string::npos && name != "." && name != "..";
+}
+
+// The first setting in which two configurations differ, as each of them has it. Comments and the order of settings
+// make no difference.
+struct Difference {
+    std::string theirs, ours;
+};
+std::optional<Difference> difference(const std::vector<ConfigEntry>& theirs, const std::vector<ConfigEntry>& ours) {
+    std::map<std::string, std::array<std::optional<std::string>, 2>> values;
+    for (const std::size_t side : {0U, 1U}) {
+        for (const ConfigEntry& entry : side == 0 ? theirs : ours) {
+            values[entry.key.substr(entry.key.find('.') + 1)][side] = fmt::format("{}", fmt::join(entry.values, ", "));
+        }
+    }
+    for (const auto& [key, both] : values) {
+        if (both[0] != both[1]) {
+            const auto shown = [&key = key](const std::optional<std::string>& value) {
+                return value ? setting(key, *value) : "no " + setting(key);
+            };
+            return Difference{shown(both[0]), shown(both[1])};
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -160,10 +185,7 @@ void Folder::begin() {
 //     no work/, or an empty one           killed before it had begun
 //     work/ without run.json              somebody else's doing: refused
 void Folder::take_up() {
-    if (read_text_file(path_ / "config.toml", largest_text) != contents_.configuration) {
-        fail("whose config.toml has other settings", "the settings of its run",
-             fmt::format("use {}", contents_.resume_command));
-    }
+    expect_own_settings();
     if (is_there(work("run.json"))) {
         read_sealed_json(work("run.json"), seal("run"));
     } else if (!is_there(path_ / "work") && is_there(path_ / "provenance.json")) {
@@ -176,6 +198,23 @@ void Folder::take_up() {
         fail("whose work/ has lost its run.json", "the folder as the run left it",
              "start anew with " + setting("force"));
     }
+}
+
+// Says what differs: who has edited config.toml is sent in a circle by a command that reads it.
+void Folder::expect_own_settings() const {
+    const std::filesystem::path file = path_ / "config.toml";
+    const std::string text = read_text_file(file, largest_text);
+    if (text == contents_.configuration) {
+        return;
+    }
+    const std::optional<Difference> found =
+        difference(parse_toml_config(text, file.string()), parse_toml_config(contents_.configuration, "the settings"));
+    if (!found) {
+        return;
+    }
+    fail(fmt::format("whose config.toml has other settings: {}", found->theirs),
+         fmt::format("{}, as in this run", found->ours),
+         fmt::format("use {}; where config.toml was edited, undo that", contents_.resume_command));
 }
 
 std::vector<std::string> Folder::files() const {

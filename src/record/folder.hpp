@@ -82,6 +82,7 @@ class Folder {
     [[noreturn]] void fail(std::string_view what, std::string_view expected, std::string_view hint = {}) const;
     void begin();
     void take_up();
+    void expect_own_settings() const;
     void remove_results() const;
     void check_results();
 

@@ -8,13 +8,20 @@
 
 namespace flyball::train {
 
+// A line that was read back has null where a number was not finite: both are NaN here, so that TensorBoard shows the same
+// before a run is taken up and after.
 void write_events(const Json& line, record::EventFile& events) {
     const auto step = line.at("step").get<std::int64_t>();
+    const auto write = [&](const std::string& tag, const Json& value) {
+        if (value.is_number() && std::isfinite(value.get<double>())) {
+            events.scalar(tag, step, value.get<double>());
+        } else if (value.is_number() || value.is_null()) {
+            events.scalar(tag, step, std::nan(""));
+        }
+    };
     for (const auto& [key, value] : line.items()) {
-        if (key != "step" && value.is_number()) {
-            events.scalar(key, step, value.get<double>());
-        } else if (key != "step" && value.is_null()) {
-            events.scalar(key, step, std::nan(""));  // as JSON has numbers that are not finite
+        if (key != "step") {
+            write(key, value);
         }
     }
     if (!line.contains("layers")) {
@@ -22,10 +29,8 @@ void write_events(const Json& line, record::EventFile& events) {
     }
     for (const LayerField& field : layer_fields()) {
         for (const Json& layer : line.at("layers")) {
-            if (layer.at(field.name).is_number()) {
-                events.scalar(fmt::format("{}/layer-{:02}", field.name, layer.at("layer").get<std::size_t>()), step,
-                              layer.at(field.name).get<double>());
-            }
+            write(fmt::format("{}/layer-{:02}", field.name, layer.at("layer").get<std::size_t>()),
+                  layer.at(field.name));
         }
     }
 }

@@ -74,6 +74,9 @@ TEST(Pictures, OfTheHeadlineShowTheAnglesTurnedAtBothEnds) {
     const auto pictures = pictures_of("dynamics-headline");
     const report::LineFigure& early = lines(pictures, "dynamics-headline-early");
     expect_labels(early, "first tenth", "inverse temperature β", "radians");
+    for (const report::Series& series : early.series) {
+        EXPECT_EQ(series.x, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})) << "of 256 tokens alone";
+    }
     EXPECT_NEAR(height(early, "Post-LN", 1), 0.1049832313, 1e-9);
     EXPECT_NEAR(height(early, "Peri-LN", 8), 0.003832450283, 1e-10);
     EXPECT_NEAR(height(early, "nGPT", 1), 0.8399706489, 1e-8);

@@ -120,8 +120,17 @@ TEST(Conditions, HaveNamesThatDifferAndCanBeFiles) {
     other.rate = 30;
     Condition decayed = with_step("peri-ln", 0.1);
     decayed.weight_decay = 0;
-    const std::vector<std::string> names = {with_step("peri-ln", 0.1).name(), with_rms_1("peri-ln", 0.1).name(),
-                                            with_small_gains().name(), other.name(), decayed.name()};
+    Condition dropped = with_step("peri-ln", 0.1);
+    dropped.dropout = 0.1;
+    Condition deep = with_step("peri-ln", 0.1);
+    deep.layers = 16;
+    const std::vector<std::string> names = {with_step("peri-ln", 0.1).name(),
+                                            with_rms_1("peri-ln", 0.1).name(),
+                                            with_small_gains().name(),
+                                            other.name(),
+                                            decayed.name(),
+                                            dropped.name(),
+                                            deep.name()};
     for (std::size_t i = 0; i < names.size(); ++i) {
         EXPECT_EQ(names[i].find_first_of("/=, "), std::string::npos) << names[i];
         for (std::size_t j = 0; j < i; ++j) {
@@ -257,6 +266,36 @@ TEST(StabilityBackward, PostLnDividesByTheDeviationOfItsSum) {
         EXPECT_EQ(found.out,
                   placement == Placement::post ? (std::vector<double>{3.5, 4}) : (std::vector<double>{1, 4}));
     }
+}
+
+// Attention adds its bias alone, which takes a deviation of 3 to one of 12: 1 + Dt L_F/12 is left of the block.
+TEST(StabilityBackward, TheFfnIsBoundedWhereAttentionHasLedTheStream) {
+    SmallSizes sizes;
+    sizes.eps = 0;
+    std::vector<double> x0;
+    std::vector<double> bias;
+    for (std::size_t k = 0; k < sizes.tokens * sizes.dim; ++k) {
+        x0.push_back(k % 2 == 0 ? 3 : -3);
+    }
+    for (std::size_t k = 0; k < sizes.dim; ++k) {
+        bias.push_back(k % 2 == 0 ? 9 : -9);
+    }
+    model::Model<double> model = blank_model("x + dt*f(norm(x))", sizes);
+    const model::BlockLayout& block = model.layout().blocks[0];
+    set_numbers(model, block.output.bias, bias);
+    const auto spread = [](std::size_t rows, std::size_t columns) {
+        Table table{rows, columns, {}};
+        for (std::size_t k = 0; k < rows * columns; ++k) {
+            table.values.push_back(std::sin(1.0 + static_cast<double>(k * k)));
+        }
+        return table;
+    };
+    set_table(model, block.ffn_in[0], spread(sizes.ffn, sizes.dim));
+    set_table(model, block.ffn_out, spread(sizes.dim, sizes.ffn));
+    const Flow flow = flow_of(model, x0);
+    const double lipschitz = sub_layer_lipschitz(model, 0, scheme::SubLayer::feed_forward, flow.ffn[0].in);
+    EXPECT_GT(lipschitz, 1);
+    EXPECT_NEAR(block_jacobian_bounds(model, Placement::pre, flow)[0], 1 + lipschitz / 12, 1e-9 * lipschitz);
 }
 
 TEST(StabilityBackward, BoundsAreProductsOfTheBlocksBehind) {

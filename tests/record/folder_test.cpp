@@ -114,7 +114,28 @@ TEST(Folder, AnotherRunIsRefusedWithWhatDiffers) {
     other = contents;
     other.configuration = "seed = 2\n";
     const std::string says = refusal(parent / "run", FolderUse::resume, other);
-    EXPECT_NE(says.find("other settings"), std::string::npos) << says;
+    EXPECT_NE(says.find("other settings: seed = 1, expected seed = 2, as in this run"), std::string::npos) << says;
+    EXPECT_NE(says.find("hint: use flyball simulate --resume"), std::string::npos) << says;
+}
+
+// Comments are welcome; whoever changed a setting is told which.
+TEST(Folder, AConfigurationThatWasEditedIsReadForWhatItSays) {
+    const TemporaryFolder parent;
+    Folder::Contents two = contents;
+    two.configuration = "[simulate]\nbeta = 2\nseed = 1\n";
+    { const Folder folder(parent / "run", FolderUse::fresh, two); }
+    const auto edited = [&](const std::string& text) {
+        write_file_atomically(parent / "run/config.toml", text);
+        return refusal(parent / "run", FolderUse::resume, two);
+    };
+    EXPECT_EQ(edited("# the one for the paper\n[simulate]\nseed = 1\nbeta = 2\n"), "");
+    const std::string less = edited("[simulate]\nseed = 1\n");
+    EXPECT_NE(less.find("other settings: no beta, expected beta = 2, as in this run"), std::string::npos) << less;
+    EXPECT_NE(less.find("where config.toml was edited, undo that"), std::string::npos) << less;
+    const std::string more = edited(two.configuration + "gain = 3\n");
+    EXPECT_NE(more.find("other settings: gain = 3, expected no gain, as in this run"), std::string::npos) << more;
+    const std::string torn = edited("[simulate\nbeta = 2\n");
+    EXPECT_NE(torn.find("config.toml:1"), std::string::npos) << torn;
 }
 
 // What was read counts while the run is on and when it is over; a run that did not say what it read is left alone.

@@ -259,6 +259,7 @@ TEST(Reverse, OfEquationsOutsideTheCatalogue) {
              "o = f(rms(x)); z = x; x = norm(y + dt*o); y = z - dt*o*g where ~g[d] = 0.3",
              "x + a*dt*f(ln(x) + s)*exp(-a^2) where ~a = 0.7, ~s[d] = 0.1",
              "x + dt*tanh(f(erf(x)))/(1+c) where ~c[d] = 0.5",
+             "x + dt*sqrt(g)*f(x)*max(exp(-g), h) where ~g[d] = 0.3, ~h[d] = 0.6",
          }) {
         expect_gradients_match({Program::parse(text), &find_normaliser("layernorm"), 2});
     }
@@ -287,6 +288,49 @@ TEST(Reverse, DetachAloneInAnArgumentStopsTheGradient) {
     for (std::size_t i = 0; i < size; ++i) {
         EXPECT_NEAR(gradient[i], weight(i), 1e-14);
     }
+}
+
+// y = gain erf(alpha x + shift) + bias on rows that several slots share: each gradient is the sum over all of them.
+TEST(Reverse, AddsUpTheGradientsOfANormOverAllRows) {
+    const std::size_t rows = 2100;
+    const std::size_t wide = 24;
+    ASSERT_GE(row_slots(rows, wide), 3U);
+    const std::vector<double> x = random_rows(rows, wide, 31);
+    const std::vector<double> g = random_rows(rows, wide, 32);
+    std::vector<double> gain(wide);
+    for (std::size_t c = 0; c < wide; ++c) {
+        gain[c] = 1 + 0.1 * static_cast<double>(c);
+    }
+    const std::vector<double> bias(wide, 0.3);
+    const double alpha = 0.7;
+    const double shift = 0.2;
+    NormGradient expected;
+    expected.gain.assign(wide, 0.0);
+    expected.bias.assign(wide, 0.0);
+    for (std::size_t i = 0; i < rows * wide; ++i) {
+        const double z = alpha * x[i] + shift;
+        const double slope = 1.1283791670955126 * std::exp(-z * z);  // 2/sqrt(pi)
+        expected.gain[i % wide] += g[i] * std::erf(z);
+        expected.bias[i % wide] += g[i];
+        expected.alpha += g[i] * gain[i % wide] * slope * x[i];
+        expected.shift += g[i] * gain[i % wide] * slope;
+    }
+    ReverseStep<double> step(Program::parse("x + dt*f(x) | norm(x)"), SubLayers::attention_only, rows, wide,
+                             ReversePart::readout);
+    BlockParameters<double> parameters;
+    parameters.norms = {RowMap<double>{RowFunction::erf, 0, alpha, shift, gain.data(), bias.data()}};
+    std::vector<double> out(rows * wide);
+    std::vector<double> grad(rows * wide);
+    BlockGradients gradients;
+    step.forward(Environment::block(4, 4, 1, rows, wide), {x.data()}, nullptr, {out.data()}, parameters,
+                 [](SubLayer, const double*, double*) {});
+    step.backward({g.data()}, {grad.data()}, nullptr, gradients,
+                  [](SubLayer, std::size_t, const double*, const double*, double*) {});
+    ASSERT_EQ(gradients.norms.size(), 1U);
+    EXPECT_NEAR(gradients.norms[0].alpha, expected.alpha, 1e-10);
+    EXPECT_NEAR(gradients.norms[0].shift, expected.shift, 1e-10);
+    EXPECT_LT(largest_difference(gradients.norms[0].gain, expected.gain), 1e-11);
+    EXPECT_LT(largest_difference(gradients.norms[0].bias, expected.bias), 1e-11);
 }
 
 TEST(Reverse, FindsTheGradientOfAGateThatIsZero) {

@@ -47,9 +47,17 @@ TEST(Scalars, HaveTheValuesOfTheirFunctions) {
     }
 }
 
-// One number a channel, in the base or in the exponent.
-TEST(Scalars, PowersOfChannelsAreChannels) {
-    for (const auto& [power, value] : {std::pair{"2^g", std::vector<double>{2, 8}}, {"g^2", {1, 9}}}) {
+// One number a channel, in the base or in the exponent, in either argument of a function.
+TEST(Scalars, PowersAndFunctionsOfChannelsAreChannels) {
+    for (const auto& [power, value] : {std::pair{"2^g", std::vector<double>{2, 8}},
+                                       {"g^2", {1, 9}},
+                                       {"sqrt(16*g)", {4, 6.928203230275509}},
+                                       {"log(g)", {0, 1.0986122886681098}},
+                                       {"exp(g)", {2.718281828459045, 20.085536923187668}},
+                                       {"max(g, 2)", {2, 3}},
+                                       {"max(2, g)", {2, 3}},
+                                       {"min(g, 2)", {1, 2}},
+                                       {"min(2, g)", {1, 2}}}) {
         const Program program = Program::parse("x + " + std::string(power) + "*f(x) where ~g[d] = 1");
         RowStep<double> step(program, SubLayers::attention_only, 1, 2);
         State<double> state = State<double>::start(program, 1, 2, {1, 1});

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "model/save.hpp"
 #include "train/small.hpp"
 
@@ -160,6 +161,34 @@ TEST(From, SaysHowManyParametersWereTakenStartAnewAndHaveNoPlace) {
     const std::string removed = note("peri-ln", "pre-ln");
     EXPECT_EQ(removed.rfind("28 of 28 parameters were taken from ", 0), 0U) << removed;
     EXPECT_TRUE(removed.ends_with("; 8 of the old ones have no place.")) << removed;
+}
+
+// Fewer tokens than the model has are enough; another number or a token too many is not.
+TEST(From, DataWithTokensThatTheModelLacksAreRefused) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "flyball-from-tokens";
+    std::filesystem::create_directories(folder);
+    Settings s = wide();
+    model::save_model(started("").model, folder);
+    write_file_atomically(folder / "tokenizer.json", R"({"model": {"vocab": {"a": 0, "b": 1, "c": 2}}})");
+    s.from = folder.string();
+    const auto refusal = [&](const char* vocabulary) -> std::string {
+        Corpus corpus;
+        corpus.tokenizer = {{"tokenizer.json", std::string(R"({"model": {"vocab": )") + vocabulary + "}}"}};
+        try {
+            check_tokens(s, corpus);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refusal(R"({"a": 0, "c": 2})"), "");
+    const std::string unknown = refusal(R"({"a": 0, "b": 1, "c": 2, "d": 3})");
+    EXPECT_NE(unknown.find("got data whose token 'd' is 3, expected tokens that "), std::string::npos) << unknown;
+    const std::string moved = refusal(R"({"a": 0, "b": 1, "c": 3})");
+    EXPECT_NE(moved.find("got data whose token 'c' is 3, expected 2, as in "), std::string::npos) << moved;
+    s.from.clear();
+    EXPECT_EQ(refusal(R"({"d": 3})"), "") << "a new model takes its tokens from the data";
+    std::filesystem::remove_all(folder);
 }
 
 TEST(Architecture, OfGptAndLlamaHaveTheBiasesOfThosePublished) {

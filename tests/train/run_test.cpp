@@ -177,6 +177,30 @@ TEST_F(RunTest, SummaryIsOfTheLinesAndTheLastRecord) {
     EXPECT_FALSE(result.lines[4].contains("validation_loss"));
 }
 
+TEST_F(RunTest, ValidatesAfterTheLastStepWhicheverThatIs) {
+    RunPlan seven = plan();
+    seven.settings.steps = 7;
+    seven.settings.validate = 3;
+    std::vector<std::size_t> validated;
+    for (const Json& line : run(seven, corpus_, nullptr, {}).lines) {
+        if (line.contains("validation_loss")) {
+            validated.push_back(line.at("step").get<std::size_t>());
+        }
+    }
+    EXPECT_EQ(validated, (std::vector<std::size_t>{3, 6, 7}));
+}
+
+// d = 8: logits of deviation 2 sqrt(8) = 5.7.
+TEST_F(RunTest, SummaryHasTheNotesOnItsStart) {
+    RunPlan loud = plan();
+    loud.settings.steps = 1;
+    EXPECT_TRUE(run(loud, corpus_, nullptr, {}).summary.notes.empty());
+    loud.settings.init = "embedding=2";
+    const Json notes = to_json(run(loud, corpus_, nullptr, {}).summary).at("notes");
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_EQ(notes[0].get<std::string>().rfind("the head is the embedding, ", 0), 0U) << notes;
+}
+
 // Every sub-layer halves the stream, and so the gradient on its way down.
 TEST_F(RunTest, SummaryHasTheLeastAndTheMostGradientWhereverTheyAre) {
     RunPlan halved = plan();

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -88,18 +91,57 @@ TEST(Lines, HaveWhatIsKnownOfTheEmbeddingAndEveryLayer) {
     EXPECT_EQ(line.at("layers")[1].at("norm"), 7);
 }
 
+std::string events_of(const Json& line) {
+    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "flyball-events";
+    {
+        record::EventFile events(file);
+        write_events(line, events);
+        events.flush();
+    }
+    std::string contents = read_text_file(file, 1U << 20U);
+    std::filesystem::remove(file);
+    return contents;
+}
+
+// The four bytes (event.proto: field 2, a float) behind a tag (field 1), of which there is one; nothing where there is
+// none.
+std::optional<float> value_of(const std::string& contents, const std::string& tag) {
+    const std::string before = std::string("\x0a") + static_cast<char>(tag.size()) + tag + "\x15";
+    const std::size_t at = contents.find(before);
+    if (at == std::string::npos || contents.find(before, at + 1) != std::string::npos) {
+        return std::nullopt;
+    }
+    float value = 0;
+    std::memcpy(&value, contents.data() + at + before.size(), sizeof(value));
+    return value;
+}
+
+// A run that goes on writes lines as it has them, one that was taken up as JSON has them: null where a number is lost.
+TEST(Events, HaveLostNumbersAsNan) {
+    StepReport report;
+    report.step = 3;
+    report.loss = std::nan("");
+    report.gradient_norm = 2.5;
+    report.layers.resize(1);
+    report.layers[0].norm = HUGE_VAL;
+    report.layers[0].angle = 0.25;
+    const Json line = to_json(report);
+    for (const bool read_back : {false, true}) {
+        SCOPED_TRACE(read_back);
+        const std::string contents = events_of(read_back ? parse_json(dump_json(line), "line") : line);
+        EXPECT_TRUE(std::isnan(value_of(contents, "loss").value_or(0)));
+        EXPECT_EQ(value_of(contents, "gradient_norm"), 2.5F);
+        EXPECT_TRUE(std::isnan(value_of(contents, "norm/layer-01").value_or(0)));
+        EXPECT_TRUE(std::isnan(value_of(contents, "gradient/layer-01").value_or(0)));
+        EXPECT_EQ(value_of(contents, "angle/layer-01"), 0.25F);
+    }
+}
+
 TEST(Events, HaveTheLayersOfALineUnderTheirNumbers) {
     StepReport report;
     report.step = 3;
     report.layers.resize(2);
-    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "flyball-events";
-    {
-        record::EventFile events(file);
-        write_events(to_json(report), events);
-        events.flush();
-    }
-    const std::string contents = read_text_file(file, 1U << 20U);
-    std::filesystem::remove(file);
+    const std::string contents = events_of(to_json(report));
     for (const char* tag : {"loss", "lr", "gradient_norm", "norm/layer-01", "norm/layer-02", "angle_ratio/layer-02"}) {
         EXPECT_NE(contents.find(tag), std::string::npos) << tag;
     }

@@ -295,6 +295,31 @@ TEST(SyntheticCorpus, HasFloorsThatFitTogether) {
     EXPECT_DOUBLE_EQ(floor.cold_of(some), (floor.windows[0] + floor.windows[10]) / 2);
 }
 
+// 128 windows, the means of 64 pairs; a surprise that is always the same has no error of its own.
+TEST(SyntheticCorpus, ErrorOfTheColdFloorIsThatOfItsWindows) {
+    const Language language(synthetic_grammar(16));
+    std::vector<Token> tokens;
+    for (const Reader::Option& option : some_text(language, 6, 128 * 16 + 1)) {
+        tokens.push_back(option.token);
+    }
+    const EntropyFloor floor = entropy_floor(language, tokens, std::vector<double>(tokens.size(), 0.5), 16);
+    EXPECT_EQ(floor.mean, 0.5);
+    EXPECT_EQ(floor.error, 0);
+    ASSERT_EQ(floor.windows.size(), 128U);
+    double mean = 0;
+    for (const double window : floor.windows) {
+        mean += window / 128;
+    }
+    double squares = 0;
+    for (std::size_t pair = 0; pair < 64; ++pair) {
+        const double off = (floor.windows[2 * pair] + floor.windows[2 * pair + 1]) / 2 - mean;
+        squares += off * off;
+    }
+    EXPECT_NEAR(floor.cold, mean, 1e-12);
+    EXPECT_NEAR(floor.cold_error, std::sqrt(squares / 63 / 64), 1e-12);
+    EXPECT_GT(floor.cold_error, 1e-3);
+}
+
 // A reader that is told the right beginning is not worse: the cold floor is above what the generator itself had for the
 // very same tokens, on the mean of many windows.
 TEST(SyntheticCorpus, MeanIsOfTheValidationTokensGivenAllBeforeThem) {

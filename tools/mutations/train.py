@@ -196,6 +196,10 @@ KNOWN = [
      "            break;  // this micro-batch gave it", "            continue;  // this micro-batch gave it"),
     ("init-of-a-matrix-named-twice-is-the-first", "src/train/initial.cpp",
      "deviations[matrix] = one.expression;", "deviations.emplace(matrix, one.expression);"),
+    ("numbers-lost-in-a-line-read-back-are-no-events", "src/train/events.cpp",
+     "} else if (value.is_number() || value.is_null()) {", "} else if (value.is_number()) {"),
+    ("infinite-numbers-are-events-only-until-a-run-is-taken-up", "src/train/events.cpp",
+     "value.is_number() && std::isfinite(value.get<double>())", "value.is_number()"),
     ("memory-of-one-thread", "src/train/trainer.cpp", "static_cast<double>(workers) *", "1.0 *"),
 ]
 
@@ -368,8 +372,8 @@ BLIND = [
      "record::checksum(std::as_bytes(std::span(corpus.train))));"),
     ("tokenizer-text-not-checked-for-utf8", "src/train/encoding.cpp", '        if (!point.valid) {\n            refuse_byte("train.encode_with", text, at, what);\n        }\n',
      "        (void)what;\n"),
-    ("lost-numbers-drawn-as-zero-in-tensorboard", "src/train/events.cpp", 'events.scalar(key, step, std::nan(""));',
-     "events.scalar(key, step, 0.0);"),
+    ("lost-numbers-drawn-as-zero-in-tensorboard", "src/train/events.cpp", 'events.scalar(tag, step, std::nan(""));',
+     "events.scalar(tag, step, 0.0);"),
     ("tokens-that-the-model-lacks-let-through", "src/train/from.cpp", "if (theirs != id) {",
      "if (!theirs.is_null() && theirs != id) {"),
     ("gains-of-the-last-norm-not-set", "src/train/initial.cpp", "            set(model_.layout().readout_norms, a_.layers - 1);\n",
