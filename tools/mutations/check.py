@@ -204,7 +204,7 @@ BLIND = [
     ("tokens-and-channels-exchanged-in-trials", "src/check/trial.cpp", "settings.dt, settings.tokens, settings.width)", "settings.dt, settings.width, settings.tokens)"),
     ("factor-that-is-one-at-this-depth-alone-called-always-one", "src/check/structure.cpp", "if (!std::all_of(places.begin(), places.end(), is_one) || !std::all_of(others.begin(), others.end(), is_one)) {", "if (!std::all_of(places.begin(), places.end(), is_one)) {"),
     ("rows-not-spaced-to-the-end", "src/check/run_file.cpp", "values.data() + i * from / to * dim", "values.data() + i * (from / to) * dim"),
-    ("speeds-of-two-blocks-exchanged", "src/check/document.cpp", "b.motion.initial_velocity / a.motion.initial_velocity", "a.motion.initial_velocity / b.motion.initial_velocity"),
+    ("speeds-of-two-blocks-exchanged", "src/check/document.cpp", "format_short(velocity_b / velocity_a, 2)", "format_short(velocity_a / velocity_b, 2)"),
     ("wrong-rows-added-up-over-blocks", "src/check/conformance.cpp", "rows = std::max(rows, at.wrong_rows);", "rows += at.wrong_rows;"),
     ("one-norm-of-a-block-counted-as-in-the-text", "src/check/conformance_alter.cpp", "return drop_norm(code, hypothesis.norm, static_cast<int>(code.norm_count));", "return drop_norm(code, hypothesis.norm, hypothesis.program.norm_count());"),
     ("errors-counted-against-what-the-equation-adds-alone", "src/check/conformance_compare.cpp", "std::max(of_saved, of_value) : std::max(of_added, of_added_saved);", "std::max(of_saved, of_value) : of_added;"),

@@ -2,6 +2,8 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("kinds-compared-over-one-length", "src/limits/diagnosis.cpp", "if (results.size() > 1 && r.by_length.front().length != r.by_length.back().length) {", "if (results.size() > 1) {"),
+    ("equal-kinds-are-told-as-better", "src/limits/diagnosis.cpp", "as_good > 1 ?", "as_good > 2 ?"),
     ("ids-beyond-the-embedding-are-read", "src/limits/vector_source.cpp",
      "    model::check_ids(architecture_, input.ids);  // the pass looks at them later\n", "", "cli"),
     ("top-set-takes-the-last-of-equal-weights", "src/limits/walk.cpp",

@@ -55,13 +55,15 @@ KNOWN = [
      'std::max_element(cosines.begin(), cosines.end());',
      'std::min_element(cosines.begin(), cosines.end());'),
     ('the-faster-of-equal-laws-lasts', 'src/theory/summary.cpp',
-     ': 1 / std::max(1e-300, *law.rate)',
-     ': *law.rate'),
+     'return less(*a.rate, *b.rate);',
+     'return less(*b.rate, *a.rate);'),
+    ('larger-p-of-a-stretched-law-lasts', 'src/theory/summary.cpp', 'return less(p_a, p_b);', 'return less(p_b, p_a);'),
+    ('power-of-time-does-not-make-a-law-last', 'src/theory/summary.cpp', 'return a.power.value_or(0) > b.power.value_or(0) + 1e-3;', 'return false;'),
 ]
 
 # Written by someone who had not seen the tests.
 BLIND = [
-    ("steepest-power-lasts-longest", "src/theory/summary.cpp", "law.kind == LawKind::power    ? 1 / std::max(1e-300, -*law.exponent)", "law.kind == LawKind::power    ? -*law.exponent"),
+    ("steepest-power-lasts-longest", "src/theory/summary.cpp", "return less(*b.exponent, *a.exponent);", "return less(*a.exponent, *b.exponent);"),
     ("swing-period-from-an-odd-number-of-gaps", "src/theory/law.cpp", "const std::size_t begin = (turns.size() - 1) % 2;", "const std::size_t begin = turns.size() % 2;"),
     ("cosine-of-the-start-is-not-reached", "src/theory/solve.cpp", "if (track.point().gamma >= cosine) {", "if (track.point().gamma > cosine) {"),
     ("consensus-constant-of-the-first-beta", "src/theory/prediction.cpp", "add_consensus(row, run.settings);", "add_consensus(row, predictions.front().settings);", "cli"),
