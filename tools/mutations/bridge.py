@@ -67,4 +67,13 @@ BLIND = [
      "a_.score_scale(l) / a_.score_scale(l) * gain_of"),
     ("rotary-positions-noted-as-learned", "src/bridge/model_weights.cpp", 'a.rope.dims > 0 ? "Rotary" : "Learned"',
      'a.rope.dims > 0 ? "Learned" : "Rotary"'),
+    ("scale-of-scores-of-later-blocks-is-that-of-the-first", "src/bridge/model_weights.cpp",
+     "result[i] = a_.score_scale(l) / a_.score_scale(0) * gain_of(block, 0,",
+     "result[i] = gain_of(block, 0,"),
+    ("eps-of-normed-queries-in-the-units-of-the-model", "src/bridge/model_weights.cpp",
+     "mean ? a_.eps / (unit_.length * unit_.length) : 0;",
+     "mean ? a_.eps : 0;"),
+    ("mean-of-channels-left-in-rows-of-queries", "src/bridge/model_weights.cpp",
+     "                row[c] -= sum / static_cast<double>(a_.dim);",
+     "                row[c] -= 0 * sum / static_cast<double>(a_.dim);"),
 ]

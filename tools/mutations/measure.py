@@ -92,4 +92,10 @@ BLIND = [
      "return variance(theta) * n / (n - 1);"),
     ("collapse-residual-without-the-root", "src/measure/rows.cpp", "return std::sqrt(widest * highest);",
      "return widest * highest;"),
+    ("entry-variance-not-centred", "src/measure/moments.cpp",
+     "larger(all.squares / entries - mean * mean, 0)",
+     "larger(all.squares / entries, 0)"),
+    ("rate-error-of-a-bounded-stream-is-that-of-the-best-law", "src/measure/growth.cpp",
+     "result.rate_error = grows ? best.line.slope_error : flat.slope_error;",
+     "result.rate_error = best.line.slope_error;"),
 ]

@@ -167,4 +167,10 @@ BLIND = [
      "seal_in(text_of(count))"),
     ("config-of-model-not-in-its-checksum", "src/record/sealed.cpp", '(extension == ".safetensors" || file.path().filename() == "config.json")',
      '(extension == ".safetensors")'),
+    ("checksums-of-inputs-not-written-down", "src/record/folder.cpp",
+     "        about[\"inputs\"][name] = sum;\n",
+     "        (void)name, (void)sum;\n"),
+    ("damaged-line-named-one-too-low", "src/record/json_lines.cpp",
+     "refuse(file_.path(), fmt::format(\"line {} without its seal (damaged, or of another run)\", size() + 1),",
+     "refuse(file_.path(), fmt::format(\"line {} without its seal (damaged, or of another run)\", size()),"),
 ]

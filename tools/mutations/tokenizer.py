@@ -101,4 +101,13 @@ BLIND = [
      "flyball::quoted(text(same->second))"),
     ("pieces-before-the-unknown-token-kept", "src/tokenizer/wordpiece.cpp", "    ids.resize(before);\n",
      ""),
+    ("strip-at-the-end-as-often-as-at-the-start", "src/tokenizer/decode.cpp",
+     "for (std::size_t i = 0; i < step.stop && rest.ends_with(step.character); ++i) {",
+     "for (std::size_t i = 0; i < step.start && rest.ends_with(step.character); ++i) {"),
+    ("last-suffix-becomes-a-space", "src/tokenizer/decode.cpp",
+     "replace_all(tokens[i], step.suffix, i + 1 == tokens.size() ? \"\" : \" \");",
+     "replace_all(tokens[i], step.suffix, \" \");"),
+    ("partial-bytes-become-one-mark-in-place-of-one-each", "src/tokenizer/decode.cpp",
+     "for (std::size_t i = 0; i < bytes.size(); ++i) {\n                    marks",
+     "for (std::size_t i = 0; i < 1; ++i) {\n                    marks"),
 ]
