@@ -78,7 +78,8 @@ void Particles::copy_from(const double* y) {
 }
 
 std::optional<std::string> Particles::limit_problem() const {
-    return scheme::limit_problem(problem_.program, problem_.sub_layers(), problem_.final_time());
+    return scheme::limit_problem(problem_.program, problem_.sub_layers(),
+                                 Environment::ode(0, problem_.final_time(), problem_.tokens, problem_.dim));
 }
 
 // Systems share one attention when they share its weights; otherwise each has its own.
