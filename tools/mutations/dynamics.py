@@ -253,6 +253,10 @@ KNOWN = [
     ('summary-sees-motion-where-there-is-none', 'src/dynamics/summary.cpp',
      'moved = moved || std::fabs(last_of(run).cosine - first_of(run).cosine) >= still;',
      'moved = true;'),
+    ("every-slow-sample-asks-plainly-first", "src/dynamics/particles.cpp",
+     "(frame_ != nullptr && speed_before < plain_speed);", "(frame_ != nullptr && speed_before < 0);"),
+    ("a-fast-sample-after-a-slow-one-keeps-the-speed-of-the-frame", "src/dynamics/particles.cpp",
+     "is_low(speeds) != frame_first) {", "is_low(speeds) && !frame_first) {"),
     ("no-velocity-is-a-step-too-short", "src/dynamics/integrator.cpp",
      "return finite ? Progressed::step_underflow : Progressed::not_finite;", "return Progressed::step_underflow;"),
 ]
