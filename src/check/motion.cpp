@@ -45,7 +45,8 @@ Motion motion_of(const scheme::Scheme& scheme, const Settings& of_model) {
     // Written into the equation: the particles themselves, orthonormal at first, need as many channels as there are tokens.
     const scheme::Program program =
         scheme.program.with_quantity(scheme::Quantity::d, static_cast<double>(of_model.width));
-    if (const auto problem = scheme::reduced_law_problem(program, settings.T)) {
+    if (const auto problem = scheme::reduced_law_problem(
+            program, scheme::Environment::ode(0, settings.T, of_model.tokens, of_model.width))) {
         motion.problem = *problem;
         return motion;
     }

@@ -185,7 +185,8 @@ Progressed Bdf::step(Motion& motion, StepState& state, std::vector<double>& y, d
     }
     const double t = flag == CV_TSTOP_RETURN ? end : reached;
     if (flag < 0 || state.standing > most_standing) {
-        return bound_.finite ? Progressed::step_underflow : Progressed::not_finite;
+        const bool met_no_number = flag < 0 && !bound_.finite;  // CVODE gives up after ten of these
+        return met_no_number ? Progressed::not_finite : stuck_at(motion, state.t, y);
     }
     state.standing = t > state.t ? 0 : state.standing + 1;
     state.t = t;

@@ -1,6 +1,7 @@
 #include "dynamics/integrator.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dynamics/method.hpp"
 
@@ -13,6 +14,21 @@ constexpr double least_float_rtol = 1e-6;
 constexpr double least_float_atol = 1e-8;
 
 }  // namespace
+
+// At t, and at one of the next times that there are.
+Progressed stuck_at(Motion& motion, double t, const std::vector<double>& y) {
+    constexpr int next_times = 4;
+    std::vector<double> slope(y.size());
+    for (int i = 0; i <= next_times; ++i) {
+        motion.velocity(t, y.data(), slope.data());
+        const bool finite = std::all_of(slope.begin(), slope.end(), [](double v) { return std::isfinite(v); });
+        if (finite != (i == 0)) {
+            return finite ? Progressed::step_underflow : Progressed::not_finite;
+        }
+        t = std::nextafter(t, HUGE_VAL);
+    }
+    return Progressed::not_finite;
+}
 
 Tolerances tolerances_of(const Control& control) {
     const bool single = control.precision == Precision::f32;

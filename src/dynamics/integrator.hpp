@@ -41,7 +41,12 @@ struct StepState {
 inline constexpr double least_standing = 1e-6;
 inline constexpr std::size_t most_standing = 10000;
 
+// not_finite: there is no velocity to go on with. step_underflow: there is one, and no step is short enough for it.
 enum class Progressed { stepped, not_finite, step_underflow };
+
+// Which of the two it is for a method that chooses its steps, where none leads on from y at t. What such a method tried
+// last says little: it may have met a single number at which a pole has no value, or, where t + h is t, nothing new.
+Progressed stuck_at(Motion& motion, double t, const std::vector<double>& y);
 
 class Integrator {
   public:
@@ -51,7 +56,7 @@ class Integrator {
     virtual bool ends_at_samples() const = 0;
 
     // One accepted step of y from state.t, up to `end` at most; there exactly when it arrives. y stays on the manifold.
-    // When it fails, state is as before and y is of no use.
+    // When it fails, state and y are as before.
     virtual Progressed step(Motion& motion, StepState& state, std::vector<double>& y, double end) = 0;
 
     // The solution at t inside the last step, which led to y, on the manifold; y and out are different vectors.

@@ -14,6 +14,10 @@ using scheme::State;
 
 // theta'_j = answers_j across_j: the 1/s_j of the scheme, found by asking with a vector of the same length.
 void OwnFrame::find_answers(const Environment& env) {
+    if (heard_.empty()) {
+        answers_.assign(rows_, 0.0);
+        return;
+    }
     const std::vector<Values> kept = slopes_;
     evaluate(env, Answer::probe);
     answers_.resize(rows_);
@@ -34,20 +38,21 @@ void OwnFrame::find_answers(const Environment& env) {
 //     theta' = sum_j l_j theta'_j / sum_j l_j.
 //
 // Under the causal mask forces have no opposite: the first token of a group turns by itself and the others follow it.
+// So they do where the equation does not ask f at all, or asks it about other vectors than multiples of x.
 void OwnFrame::share(const std::vector<std::size_t>& leader, Values& turn) const {
+    const bool led = causal_ || heard_.empty() || !exact_;
     Values top(rows_, -std::numeric_limits<double>::infinity());
     Values weight(rows_, 0.0);
     Values sum(rows_ * dim_, 0.0);
-    for (std::size_t row = 0; row < rows_; ++row) {
+    for (std::size_t row = 0; row < rows_ && !led; ++row) {
         top[leader[row]] = std::max(top[leader[row]], log_divisor_[row]);
     }
     for (std::size_t row = 0; row < rows_; ++row) {
         const std::size_t first = leader[row];
-        if (causal_ ? first != row : answers_[row] == 0) {
+        if (led ? first != row : answers_[row] == 0) {
             continue;
         }
-        const double l =
-            causal_ ? 1 : std::exp(log_divisor_[row] - top[first]) * std::fabs(scale_[row]) / answers_[row];
+        const double l = led ? 1 : std::exp(log_divisor_[row] - top[first]) * std::fabs(scale_[row]) / answers_[row];
         weight[first] += l;
         for (std::size_t c = 0; c < dim_; ++c) {
             sum[first * dim_ + c] += l * turn[row * dim_ + c];
@@ -70,7 +75,7 @@ void OwnFrame::motion(const Environment& env, const State<double>& state, const 
     motion.theta = theta_;
     turn_of(motion.turn);
     motion.rate.assign(rows_, 0.0);
-    if (exact_) {
+    if (exact_ && !heard_.empty()) {
         find_answers(env);
         for (std::size_t row = 0; row < rows_; ++row) {
             motion.rate[row] = answers_[row] * tie_[row];

@@ -74,7 +74,8 @@ void Particles::copy_from(const double* y) {
 }
 
 std::optional<std::string> Particles::limit_problem() const {
-    return scheme::limit_problem(problem_.program, problem_.sub_layers(), problem_.final_time());
+    return scheme::limit_problem(problem_.program, problem_.sub_layers(),
+                                 Environment::ode(0, problem_.final_time(), problem_.tokens, problem_.dim));
 }
 
 // Systems share one attention when they share its weights; otherwise each has its own.
@@ -184,8 +185,7 @@ void Particles::project(double t) {
 
 void Particles::velocity(double t, std::vector<std::vector<double>>& slopes) {
     if (slow_) {
-        frame_->velocity(ode_environment(t), state_, groups_.leaders(), slopes);
-        ++evaluations_;
+        in_frame([&](OwnFrame& frame) { frame.velocity(ode_environment(t), state_, groups_.leaders(), slopes); });
         return;
     }
     step_.velocity(
@@ -229,21 +229,7 @@ std::vector<double> Particles::mean_of_systems(const std::vector<double>& of_row
     return means;
 }
 
-// The turning part of attention stands beside |A| = 1 and carries its rounding: a speed above `plain_speed` is right to
-// 1e-12 all the same, a smaller one is taken in the tokens' own frames, at n^2 d without tiles.
-Measurement Particles::measure_ode(double t) {
-    constexpr double plain_speed = 1e-3;
-    const auto in_frames = [&] {
-        step_.readout(ode_environment(t), state_, readout_);
-        measure::directions(readout_rows(), theta_);
-        ++evaluations_;
-        Values speeds;
-        frame_->speed(ode_environment(t), state_, groups_.leaders(), speeds);
-        return measure(shape(), t, theta_, state_.streams[0], mean_of_systems(speeds));
-    };
-    if (slow_) {
-        return in_frames();
-    }
+Values Particles::plain_speeds(double t) {
     velocity(t, slopes_);
     step_.readout(ode_environment(t), state_, slopes_, readout_, readout_slope_);
     measure::directions(readout_rows(), theta_);
@@ -253,19 +239,32 @@ Measurement Particles::measure_ode(double t) {
         speeds.push_back(measure::mean_angular_speed({readout_.data() + begin, problem_.tokens, problem_.dim},
                                                      readout_slope_.data() + begin));
     }
-    if (frame_ != nullptr && *std::min_element(speeds.begin(), speeds.end()) < plain_speed) {
-        return in_frames();
+    return speeds;
+}
+
+// The turning part of attention stands beside |A| = 1 and carries its rounding: a speed above `plain_speed` is right to
+// 1e-12 all the same, a smaller one is taken in the tokens' own frames, at n^2 d without tiles. Either way tells which
+// of the two it is, so the other one is asked only where the speed has crossed that line since the sample before.
+Measurement Particles::measure_ode(double t, double speed_before) {
+    constexpr double plain_speed = 1e-3;
+    const auto is_low = [](const Values& speeds) {
+        return *std::min_element(speeds.begin(), speeds.end()) < plain_speed;
+    };
+    const bool frame_first = slow_ || (frame_ != nullptr && speed_before < plain_speed);
+    Values speeds = frame_first ? frame_speeds(t) : plain_speeds(t);
+    if (!slow_ && frame_ != nullptr && is_low(speeds) != frame_first) {
+        speeds = frame_first ? plain_speeds(t) : frame_speeds(t);
     }
     return measure(shape(), t, theta_, state_.streams[0], speeds);
 }
 
-double Particles::observe_ode(double t, const SampleField& field) {
+double Particles::observe_ode(double t, const SampleField& field, double speed_before) {
     step_.readout(ode_environment(t), state_, readout_);
     measure::directions(readout_rows(), theta_);
     if (const auto value = measure_one(shape(), field, theta_, state_.streams[0])) {
         return *value;
     }
-    return field(measure_ode(t).all);
+    return field(measure_ode(t, speed_before).all);
 }
 
 Measurement Particles::measure_layers(std::size_t done, const std::vector<double>* theta_before) {

@@ -4,6 +4,7 @@
 // float.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,8 +56,11 @@ class Particles {
     bool may_lose_digits(double t) const;
     bool digits_lost(double t);
 
-    Measurement measure_ode(double t);
-    double observe_ode(double t, const SampleField& field);  // one observable, as cheaply as it can be had
+    // speed_before: the least mean speed of a system at the sample before, infinite where there is none. It says where
+    // to look for the speed first, so that most samples cost one evaluation; what is found does not depend on it.
+    Measurement measure_ode(double t, double speed_before);
+    // One observable, as cheaply as it can be had.
+    double observe_ode(double t, const SampleField& field, double speed_before);
     Measurement measure_layers(std::size_t layers_done, const std::vector<double>* theta_before);
     void set_pair_cosine(double level) { pair_cosine_ = level; }  // of the pair fraction that is measured
     const std::vector<double>& theta() const { return theta_; }   // of the last measurement
@@ -80,6 +84,9 @@ class Particles {
     measure::Rows readout_rows() const { return {readout_.data(), rows_, problem_.dim}; }
     void doubt(double t, Values& doubt, Values& speed);
     bool at_consensus(std::size_t system);
+    Values plain_speeds(double t);                              // of each system, and theta_
+    Values frame_speeds(double t);                              // the same in the tokens' own frames
+    void in_frame(const std::function<void(OwnFrame&)>& body);  // and counts what it asked of attention
 
     Problem problem_;
     Control control_;

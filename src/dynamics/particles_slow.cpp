@@ -24,6 +24,23 @@ constexpr double most_fusing = 1e-8;
 
 }  // namespace
 
+// One evaluation is one call of attention, in the frame or, where f sees other vectors than multiples of x, in
+// ambient coordinates, which counts it too.
+void Particles::in_frame(const std::function<void(OwnFrame&)>& body) {
+    const std::size_t before = evaluations_;
+    const std::size_t calls = frame_->attention_calls();
+    body(*frame_);
+    evaluations_ = before + (frame_->attention_calls() - calls);
+}
+
+Values Particles::frame_speeds(double t) {
+    step_.readout(ode_environment(t), state_, readout_);
+    measure::directions(readout_rows(), theta_);
+    Values speeds;
+    in_frame([&](OwnFrame& frame) { frame.speed(ode_environment(t), state_, groups_.leaders(), speeds); });
+    return mean_of_systems(speeds);
+}
+
 bool Particles::fuse(double t, double h) {
     if (!slow_) {
         return false;
@@ -33,8 +50,9 @@ bool Particles::fuse(double t, double h) {
     const double tolerance = std::clamp(control_.rtol, least_fusing, most_fusing);
     const bool fused = groups_.update(
         t, h, tolerance, problem_.dim, theta, [&](const std::vector<std::size_t>& group, Groups::Moved& moved) {
-            ++evaluations_;
-            frame_->motion(ode_environment(t), state_, groups_.leaders(), group, moved.alone);
+            in_frame([&](OwnFrame& frame) {
+                frame.motion(ode_environment(t), state_, groups_.leaders(), group, moved.alone);
+            });
             moved.shared = moved.alone.turn;
             if (groups_.any()) {
                 frame_->share(groups_.leaders(), moved.shared);
@@ -51,8 +69,7 @@ bool Particles::fuse(double t, double h) {
 void Particles::doubt(double t, Values& doubt, Values& speed) {
     const scheme::Environment env = ode_environment(t);
     if (slow_) {
-        frame_->doubt(env, state_, groups_.leaders(), doubt, speed);
-        ++evaluations_;
+        in_frame([&](OwnFrame& frame) { frame.doubt(env, state_, groups_.leaders(), doubt, speed); });
         return;
     }
     const std::size_t dim = problem_.dim;

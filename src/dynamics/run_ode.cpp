@@ -59,7 +59,7 @@ void Runner::run_ode() {
         if (due(0)) {
             particles_.copy_from(y_.data());
             next_sample_ = 1;
-            keep(particles_.measure_ode(0));
+            keep(particles_.measure_ode(0, speed_before()));
         }
         run_piece(piece, *integrator, motion);
     }
@@ -120,7 +120,19 @@ void Runner::place(double t, Integrator& integrator, Motion& motion) {
 }
 
 double Runner::observed(double t) {
-    return particles_.observe_ode(t, event_field(watch_.until->observable));
+    return particles_.observe_ode(t, event_field(watch_.until->observable), speed_before());
+}
+
+// The least of a system at the last sample, which a run that is taken up has too: looks in between leave no trace.
+double Runner::speed_before() const {
+    if (record_.samples.empty()) {
+        return HUGE_VAL;
+    }
+    double least = record_.samples.back().speed;
+    for (std::size_t m = 1; !record_.systems.empty() && m <= problem_.systems; ++m) {
+        least = std::min(least, record_.systems[record_.systems.size() - m].speed);
+    }
+    return least;
 }
 
 // Samples in (before, step_.t], and the first sight of the event: at one of them or at the end of the step.
@@ -138,12 +150,15 @@ void Runner::look_inside(double before, Integrator& integrator, Motion& motion) 
         }
         const double t = sampled ? times_[next_sample_] : step_.t;
         place(t, integrator, motion);
-        if (watch_.until && watch_.until->holds(observed(t))) {
-            return end_at_event(seen, t, integrator, motion);
-        }
         if (sampled) {
+            const Measurement sample = particles_.measure_ode(t, speed_before());
+            if (watch_.until && watch_.until->holds(event_field(watch_.until->observable)(sample.all))) {
+                return end_at_event(seen, t, integrator, motion);
+            }
             ++next_sample_;
-            keep(particles_.measure_ode(t));
+            keep(sample);
+        } else if (watch_.until->holds(observed(t))) {
+            return end_at_event(seen, t, integrator, motion);
         }
         seen = t;
     }
@@ -159,7 +174,7 @@ void Runner::end_at_event(double before, double t, Integrator& integrator, Motio
         (watch_.until->holds(observed(middle)) ? high : low) = middle;
     }
     place(high, integrator, motion);
-    const Measurement seen = particles_.measure_ode(high);
+    const Measurement seen = particles_.measure_ode(high, speed_before());
     step_.t = high;
     keep(seen);
     end(Outcome::until);

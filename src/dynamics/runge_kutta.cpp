@@ -121,6 +121,7 @@ Progressed RungeKutta::equal_step(Motion& motion, StepState& state, std::vector<
     begin(motion, state.t, y);
     stages(motion, state.t, last ? remaining : h, y);
     if (!all_finite(y)) {
+        y = before_;
         return Progressed::not_finite;
     }
     accept(motion, state, y, last ? remaining : h, last ? end : state.t + h);
@@ -214,7 +215,6 @@ Progressed RungeKutta::chosen_step(Motion& motion, StepState& state, std::vector
     const double remaining = end - state.t;
     double wanted = state.h > 0 ? state.h : first_step(motion, state.t, remaining);
     double most = most_factor;
-    bool finite = true;
     for (int rejected = 0; rejected < most_rejections; ++rejected) {
         // Two steps of equal size rather than a whole one and a crumb.
         const bool last = 1.01 * wanted >= remaining;
@@ -225,7 +225,10 @@ Progressed RungeKutta::chosen_step(Motion& motion, StepState& state, std::vector
         }
         stages(motion, state.t, h, y);
         const double error = error_of(h, y);
-        finite = std::isfinite(error);
+        const bool finite = std::isfinite(error);
+        if (!finite && rejected == 0 && !all_finite(slopes_[0])) {
+            break;
+        }
         const double factor = !finite ? least_factor
                               : error > 0
                                   ? std::clamp(safety * std::pow(error, -1.0 / table_.order), least_factor, most)
@@ -239,7 +242,8 @@ Progressed RungeKutta::chosen_step(Motion& motion, StepState& state, std::vector
         wanted = h * std::min(factor, 1.0);
         most = 1;  // no growth straight after a rejection
     }
-    return finite ? Progressed::step_underflow : Progressed::not_finite;
+    y = before_;
+    return stuck_at(motion, state.t, y);
 }
 
 // With T = (t - t_before)/h, D = y - before, k the slopes, k_s that at the end, the interpolant in Hairer's nested form

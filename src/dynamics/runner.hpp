@@ -26,6 +26,7 @@ class Runner {
     void place(double t, Integrator& integrator, Motion& motion);
     void end_at_event(double before, double t, Integrator& integrator, Motion& motion);
     double observed(double t);
+    double speed_before() const;
 
     void take_up(const RestartPoint& from);
     void offer_restart_point();

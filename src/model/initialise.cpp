@@ -7,6 +7,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "core/unreachable.hpp"
+#include "model/longest.hpp"
 #include "scheme/own_equation.hpp"
 
 namespace flyball::model {
@@ -31,7 +32,7 @@ class Drawing {
         : a_(model.architecture()), layout_(model.layout()), parameters_(parameters), start_(start), seed_(seed) {}
 
     void draw() {
-        const scheme::Environment first = environment(0);
+        const scheme::Environment first = block_of_the_longest(a_, 0);
         for (const int table : {layout_.tokens, layout_.positions, layout_.types}) {
             draw_table(table, deviation_of(start_, Matrix::embedding, a_.dim, a_.dim, first));
             ++matrix_;
@@ -41,15 +42,11 @@ class Drawing {
         }
         for (std::size_t l = 0; l < a_.layers; ++l) {
             matrix_ = matrices_of_a_block * (l + 1);
-            draw_block(layout_.blocks[l], environment(l));
+            draw_block(layout_.blocks[l], block_of_the_longest(a_, l));
         }
     }
 
   private:
-    scheme::Environment environment(std::size_t l) const {
-        return scheme::Environment::block(l + 1, a_.layers, a_.dt, 1, a_.dim);
-    }
-
     void draw_block(const BlockLayout& block, const scheme::Environment& env) {
         const auto band = [&](Matrix matrix, std::size_t in, std::size_t out) {
             return Band{out, deviation_of(start_, matrix, in, out, env)};
@@ -163,8 +160,7 @@ Architecture wired(Architecture sizes, const scheme::Scheme& scheme) {
         sizes.attention_norm = recipe.attention_norm;
     }
     if (!recipe.ffn_scale.empty()) {
-        sizes.ffn_scale =
-            scheme::scalar_value(recipe.ffn_scale, scheme::Environment::block(1, sizes.layers, sizes.dt, 1, sizes.dim));
+        sizes.ffn_scale = scheme::scalar_value(recipe.ffn_scale, block_of_the_longest(sizes, 0));
         sizes.ffn_gains = true;
     }
     sizes.logit_gains = sizes.logit_gains || (recipe.logit_scale && sizes.has_head);
@@ -216,7 +212,7 @@ double deviation_of(const Initialisation& start, Matrix matrix, std::size_t in, 
 }
 
 std::vector<double> rate_factors(const Architecture& a, const Layout& layout, const scheme::Recipe& recipe) {
-    const scheme::Environment env = scheme::Environment::block(1, a.layers, a.dt, 1, a.dim);
+    const scheme::Environment env = block_of_the_longest(a, 0);
     std::vector<double> factors(layout.parameters.size(), 1.0);
     for (const scheme::Rate& rate : recipe.training.rates) {
         const double factor = scheme::scalar_value(rate.factor, env);

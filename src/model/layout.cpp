@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "core/error.hpp"
+#include "model/longest.hpp"
 #include "scheme/coefficients.hpp"
 #include "scheme/normaliser.hpp"
+#include "scheme/quantity_use.hpp"
 
 namespace flyball::model {
 
@@ -21,7 +24,9 @@ void mark_learned(const scheme::Expression& expression, std::vector<bool>& used)
 }
 
 // Walks a model from its embedding to its head and hands out parameters in that order. Which norms and learned numbers
-// a block has is read off its code, so a norm that a condition leaves out of a block has no tensor there.
+// a block has is read off its code, so a norm that a condition leaves out of a block has no tensor there. Conditions on
+// n are the exception: every text decides them anew, so a block has what any outcome of them needs, what the longest
+// sequence needs first.
 class Builder {
   public:
     Builder(const Architecture& architecture, const scheme::Program& program, const Names& names)
@@ -46,10 +51,13 @@ class Builder {
         for (std::size_t l = 0; l < a_.layers; ++l) {
             block(l);
         }
-        const scheme::Environment env = scheme::Environment::block(a_.layers, a_.layers, a_.dt, 1, a_.dim);
-        const scheme::Code code = scheme::lower_readout(program_, program_.decide(env));
-        layout_.readout_norms = norms(code, "readout.", names_.readout_norms, "");
-        layout_.readout_learned = learned(code, env, "readout.");
+        const scheme::Environment env = block_of_the_longest(a_, a_.layers - 1);
+        std::vector<scheme::Code> codes;
+        for (const std::vector<bool>& decisions : outcomes(env)) {
+            codes.push_back(scheme::lower_readout(program_, decisions));
+        }
+        layout_.readout_norms = norms(codes, "readout.", names_.readout_norms, "");
+        layout_.readout_learned = learned(codes, env, "readout.");
         if (a_.has_head) {
             layout_.head = a_.tied ? layout_.tokens : add(names_.head, ".weight", {a_.vocab, a_.dim}, Role::head);
         }
@@ -134,15 +142,41 @@ class Builder {
         return place;
     }
 
+    std::vector<std::vector<bool>> outcomes(const scheme::Environment& env) const {
+        constexpr std::size_t most = 8;
+        std::vector<std::vector<bool>> all = {program_.decide(env)};
+        std::size_t open = 0;
+        for (std::size_t i = 0; i < program_.conditions().size(); ++i) {
+            if (!scheme::asks_for(*program_.conditions()[i], scheme::Quantity::n)) {
+                continue;
+            }
+            if (++open > most) {
+                throw Error(ErrorKind::input, "model.layout",
+                            fmt::format("an equation with more than {} conditions on n", most),
+                            "fewer, since a block has the norms of every outcome");
+            }
+            for (std::size_t k = 0, count = all.size(); k < count; ++k) {
+                all.push_back(all[k]);
+                all.back()[i] = !all[k][i];
+            }
+        }
+        return all;
+    }
+
     // In the order in which the code evaluates them, which is the order of published names; ones beyond those get our
     // own.
-    std::vector<NormPlace> norms(const scheme::Code& code, const std::string& own_prefix,
+    std::vector<NormPlace> norms(const std::vector<scheme::Code>& codes, const std::string& own_prefix,
                                  const std::vector<std::string_view>& published, const std::string& prefix) {
-        std::vector<NormPlace> places(code.norm_count);
+        std::vector<NormPlace> places(codes.front().norm_count);
+        std::vector<bool> seen(places.size(), false);
         std::size_t count = 0;
-        for (const scheme::Instruction& instruction : code.instructions) {
-            if (instruction.norm >= 0) {
-                places[static_cast<std::size_t>(instruction.norm)] =
+        for (const scheme::Code& code : codes) {
+            for (const scheme::Instruction& instruction : code.instructions) {
+                if (instruction.norm < 0 || seen[scheme::index(instruction.norm)]) {
+                    continue;
+                }
+                seen[scheme::index(instruction.norm)] = true;
+                places[scheme::index(instruction.norm)] =
                     norm(count < published.size() ? fmt::format("{}{}", prefix, published[count])
                                                   : fmt::format("{}norm.{}", own_prefix, count));
                 ++count;
@@ -151,13 +185,16 @@ class Builder {
         return places;
     }
 
-    std::vector<int> learned(const scheme::Code& code, const scheme::Environment& env, const std::string& prefix) {
-        std::vector<bool> used(code.learned_count, false);
-        for (const scheme::ExpressionPtr& coefficient : code.coefficients) {
-            mark_learned(*coefficient, used);
+    std::vector<int> learned(const std::vector<scheme::Code>& codes, const scheme::Environment& env,
+                             const std::string& prefix) {
+        std::vector<bool> used(codes.front().learned_count, false);
+        for (const scheme::Code& code : codes) {
+            for (const scheme::ExpressionPtr& coefficient : code.coefficients) {
+                mark_learned(*coefficient, used);
+            }
         }
-        const scheme::LearnedValues start = scheme::initial_learned(program_, code, env);
-        std::vector<int> places(code.learned_count, absent);
+        const scheme::LearnedValues start = scheme::initial_learned(program_, codes.front(), env);
+        std::vector<int> places(used.size(), absent);
         const std::size_t count = program_.learned().size();
         for (std::size_t i = 0; i < places.size(); ++i) {
             if (used[i]) {
@@ -200,14 +237,17 @@ class Builder {
             block.ffn_gain =
                 add(fmt::format("{}{}", prefix, names_.ffn_gain), ".weight", {a_.inner_width()}, Role::ffn_gain, 1);
         }
-        const scheme::Environment env = scheme::Environment::block(l + 1, a_.layers, a_.dt, 1, a_.dim);
-        const std::vector<bool> decisions = program_.decide(env);
-        if (code_.instructions.empty() || decisions != decisions_) {
-            code_ = scheme::lower_block(program_, scheme::SubLayers::attention_and_ffn, decisions);
-            decisions_ = decisions;
+        const scheme::Environment env = block_of_the_longest(a_, l);
+        std::vector<std::vector<bool>> decisions = outcomes(env);
+        if (codes_.empty() || decisions != decisions_) {
+            codes_.clear();
+            for (const std::vector<bool>& one : decisions) {
+                codes_.push_back(scheme::lower_block(program_, scheme::SubLayers::attention_and_ffn, one));
+            }
+            decisions_ = std::move(decisions);
         }
-        block.norms = norms(code_, prefix, names_.norms, prefix);
-        block.learned = learned(code_, env, prefix);
+        block.norms = norms(codes_, prefix, names_.norms, prefix);
+        block.learned = learned(codes_, env, prefix);
         layout_.blocks.push_back(std::move(block));
     }
 
@@ -216,8 +256,8 @@ class Builder {
     const Names& names_;
     const scheme::Normaliser& norm_;
     Layout layout_;
-    scheme::Code code_;
-    std::vector<bool> decisions_;
+    std::vector<scheme::Code> codes_;  // of the last block, one for each of its outcomes
+    std::vector<std::vector<bool>> decisions_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "model/convert.hpp"
 #include "model/initialise.hpp"
+#include "model/longest.hpp"
 #include "scheme/code.hpp"
 
 namespace flyball::model {
@@ -118,8 +119,7 @@ void match_norms(const Layout& old, const std::vector<std::pair<Where, NormPlace
 
 scheme::Code code_of(const Model<float>& model, std::size_t l) {
     const Architecture& a = model.architecture();
-    const scheme::Environment env = scheme::Environment::block(std::min(l + 1, a.layers), a.layers, a.dt, 1, a.dim);
-    const std::vector<bool> decisions = model.program().decide(env);
+    const std::vector<bool> decisions = model.program().decide(block_of_the_longest(a, std::min(l, a.layers - 1)));
     return l < a.layers ? lower_block(model.program(), scheme::SubLayers::attention_and_ffn, decisions)
                         : lower_readout(model.program(), decisions);
 }

@@ -14,6 +14,7 @@
 #include "model/native.hpp"
 #include "scheme/coefficients.hpp"
 #include "scheme/evaluate.hpp"
+#include "scheme/quantity_use.hpp"
 
 namespace flyball::model {
 
@@ -62,6 +63,9 @@ bool same_code(const scheme::Code& a, const scheme::Environment& at_a, const sch
 bool is_pre_ln(const Architecture& a) {
     const scheme::Program program = scheme::Program::parse(a.equation);
     const scheme::Program reference = scheme::Program::parse(pre_ln);
+    if (scheme::asks_for(program, scheme::Quantity::n)) {  // no published family looks at the length of its text
+        return false;
+    }
     const auto both = scheme::SubLayers::attention_and_ffn;
     for (std::size_t l = 1; l <= a.layers; ++l) {
         const scheme::Environment env = scheme::Environment::block(l, a.layers, a.dt, 1, a.dim);

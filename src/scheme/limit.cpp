@@ -10,6 +10,7 @@
 #include "core/random.hpp"
 #include "scheme/plane.hpp"
 #include "scheme/rows.hpp"
+#include "scheme/switches.hpp"
 
 namespace flyball::scheme {
 
@@ -18,6 +19,33 @@ namespace {
 constexpr std::size_t probe_rows = 5;
 constexpr std::size_t probe_dim = 7;
 constexpr std::array<double, 4> probe_times = {0, 0.1, 0.5, 0.9};  // of T
+
+Environment at_time(const Environment& run, double t) {
+    Environment env = run;
+    env.dt = 0;
+    env.t = t;
+    env.L = run.T;
+    env.depth = t / run.T;
+    return env;
+}
+
+// These, and one between any two switches: what an equation is there need not be seen at any fixed time.
+std::vector<Environment> probes_of(const Program& program, const Environment& run) {
+    std::vector<Environment> probes;
+    for (const double share : probe_times) {
+        probes.push_back(at_time(run, share * run.T));
+    }
+    const auto outcomes = [&](double t) { return program.comparisons(at_time(run, t)); };
+    std::vector<double> switches = find_switches(outcomes, switch_probes(run.T));
+    if (!switches.empty()) {
+        switches.push_back(run.T);
+    }
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+        const double begin = i == 0 ? 0 : switches[i - 1];
+        probes.push_back(at_time(run, begin + 0.5 * (switches[i] - begin)));
+    }
+    return probes;
+}
 
 // Rows of very different lengths, so that a norm that fails to be idempotent shows.
 std::vector<double> probe() {
@@ -68,21 +96,21 @@ std::optional<std::string> problem_at(const Program& program, SubLayers sub_laye
 
 }  // namespace
 
-std::optional<std::string> limit_problem(const Program& program, SubLayers sub_layers, double T) {
-    for (const double share : probe_times) {
-        if (auto problem = problem_at(program, sub_layers, Environment::ode(share * T, T, probe_rows, probe_dim))) {
+std::optional<std::string> limit_problem(const Program& program, SubLayers sub_layers, const Environment& run) {
+    for (const Environment& env : probes_of(program, run)) {
+        if (auto problem = problem_at(program, sub_layers, env)) {
             return problem;
         }
     }
     return std::nullopt;
 }
 
-std::optional<std::string> reduced_law_problem(const Program& program, double T) {
-    if (auto problem = limit_problem(program, SubLayers::attention_only, T)) {
+std::optional<std::string> reduced_law_problem(const Program& program, const Environment& run) {
+    if (auto problem = limit_problem(program, SubLayers::attention_only, run)) {
         return problem;
     }
-    for (const double share : probe_times) {
-        if (auto problem = plane_problem(program, Environment::ode(share * T, T, probe_rows, probe_dim))) {
+    for (const Environment& env : probes_of(program, run)) {
+        if (auto problem = plane_problem(program, env)) {
             return problem;
         }
     }

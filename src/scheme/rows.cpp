@@ -1,7 +1,9 @@
 // Layer, projection, velocity and readout as runs of one code, kept once for each outcome of the equation's conditions.
 #include "scheme/rows.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <limits>
 
 namespace flyball::scheme {
 
@@ -108,7 +110,8 @@ std::optional<std::string> RowStep<Real>::project(const Environment& env, State<
 }
 
 // d/d(dt) of N0(S(x, dt)) at 0, by the chain rule in two runs of the same code: S with dt = 0 + eps gives value and
-// slope, and N0 (dt = 0, f opaque) carries both on. On the manifold the value is x itself.
+// slope, and N0 (dt = 0, f opaque) carries both on. On the manifold the value is x itself. Where there is no limit slopes
+// are NaN, so that nobody goes on with older ones: a root of what time has made negative has no velocity.
 template <class Real>
 std::optional<std::string> RowStep<Real>::velocity(const Environment& env, const State<Real>& state,
                                                    SubLayerFunction<Real> f, std::vector<std::vector<Real>>& slopes) {
@@ -118,16 +121,22 @@ std::optional<std::string> RowStep<Real>::velocity(const Environment& env, const
     reshape(middle_primal_, count, rows_ * dim_);
     reshape(middle_slope_, count, rows_ * dim_);
     reshape(slopes, count, rows_ * dim_);
+    const auto without_limit = [&] {
+        for (auto& slope : slopes) {
+            std::fill(slope.begin(), slope.end(), std::numeric_limits<Real>::quiet_NaN());
+        }
+        return machine.plan().problem;
+    };
 
     machine.prepare(env, Run::derivative, learned, false);
     if (machine.plan().problem) {
-        return machine.plan().problem;
+        return without_limit();
     }
     machine.run(parts(state.streams), state.embedding.data(), targets<Real>(&middle_primal_, &middle_slope_), {}, f);
 
     machine.prepare(env, Run::projection, learned, true);
     if (machine.plan().problem) {
-        return machine.plan().problem;
+        return without_limit();
     }
     machine.run(parts(middle_primal_, &middle_slope_), state.embedding.data(), targets<Real>(nullptr, &slopes), {},
                 never_called_on_rows);

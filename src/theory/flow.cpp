@@ -67,7 +67,8 @@ void check(const Program& program, const Settings& settings) {
         refuse(fmt::format("{} for {} tokens", setting("dim", format_double(*settings.dim)), format_double(n)),
                "a whole number, at least the number of tokens", "orthonormal tokens need as many dimensions");
     }
-    if (const auto problem = scheme::reduced_law_problem(program, settings.T)) {
+    const Environment run{0, 0, settings.T, settings.T, 0, n, settings.dim.value_or(n)};
+    if (const auto problem = scheme::reduced_law_problem(program, run)) {
         refuse(fmt::format("{}, which has no reduced law: {}", program.text(), *problem),
                "an equation with an ODE limit that treats all coordinates alike", "simulate it instead");
     }

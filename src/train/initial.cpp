@@ -13,6 +13,7 @@
 #include "model/convert.hpp"
 #include "model/initialise.hpp"
 #include "model/locate.hpp"
+#include "model/longest.hpp"
 #include "scheme/normaliser.hpp"
 
 namespace flyball::train {
@@ -123,12 +124,8 @@ class Overriding {
                   near.empty() ? "" : fmt::format("did you mean {}?", near));
     }
 
-    scheme::Environment environment(std::size_t l) const {
-        return scheme::Environment::block(l + 1, a_.layers, a_.dt, 1, a_.dim);
-    }
-
     double value(const std::string& expression, std::size_t layer) const {
-        const double number = scheme::scalar_value(expression, environment(layer));
+        const double number = scheme::scalar_value(expression, model::block_of_the_longest(a_, layer));
         if (!std::isfinite(number)) {
             fail_init(settings_.init, fmt::format("finite numbers, not {} = {}", expression, number));
         }
@@ -158,14 +155,16 @@ class Overriding {
         if (first >= last) {
             return;
         }
-        const double from = model::deviation_of(recipe_.initialisation, matrix, in, out, environment(layer));
+        const double from =
+            model::deviation_of(recipe_.initialisation, matrix, in, out, model::block_of_the_longest(a_, layer));
         scale(part.weight, first - part.offset, last - part.offset, part.in, part.in_out ? part.out : 0, from,
               value(expression, layer));
     }
 
     void scale_table(int table, Matrix matrix, const std::string& expression) {
         if (table != model::absent) {
-            const double from = model::deviation_of(recipe_.initialisation, matrix, a_.dim, a_.dim, environment(0));
+            const double from =
+                model::deviation_of(recipe_.initialisation, matrix, a_.dim, a_.dim, model::block_of_the_longest(a_, 0));
             scale(table, 0, static_cast<std::size_t>(-1), a_.dim, 0, from, value(expression, 0));
         }
     }
@@ -359,10 +358,8 @@ void check_start(const Settings& settings, const scheme::Scheme& scheme, std::si
     if (settings.init.empty()) {
         return;
     }
-    // What an expression is depends on depth and width, not on the vocabulary: a model with few tokens and positions.
-    Settings small = settings;
-    small.context = 2;
-    initial_model(small, scheme, std::min<std::size_t>(vocab, 2));
+    // What an expression is depends on depth, width and context, not on the vocabulary.
+    initial_model(settings, scheme, std::min<std::size_t>(vocab, 2));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Samples are looked at inside steps: they cost no steps, and are as right as the ends.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -46,6 +47,79 @@ TEST(Samples, CostNoSteps) {
             EXPECT_EQ(many.samples.back().speed, few.samples.back().speed) << scheme;
         }
     }
+}
+
+// Late samples have a speed below 1e-3, which is taken in the tokens' own frames, and for nothing else.
+TEST(Samples, OfSlowMotionCostOneEvaluationEach) {
+    for (const char* equation :
+         {"norm(x + dt*f(x))", "x + dt*f(norm(x)) | norm(x)", "norm(x + dt*f(norm(x + 0.01*x0)))"}) {
+        for (const std::size_t systems : {1, 3}) {
+            for (const Method method : {Method::automatic, Method::bdf}) {
+                const auto program = scheme::Program::parse(equation);
+                Settings settings = small();
+                settings.beta = 1;
+                settings.time = 100;
+                settings.systems = systems;
+                settings.method = method;
+                settings.rtol = 1e-7;
+                settings.atol = 1e-9;
+                settings.samples = 2;
+                const Record few = run(settings, program);
+                settings.samples = 1001;
+                const Record many = run(settings, program);
+                const auto slow = std::count_if(many.samples.begin(), many.samples.end(),
+                                                [](const Sample& sample) { return sample.speed < 1e-3; });
+                EXPECT_GT(static_cast<double>(slow), 0.35 * static_cast<double>(few.evaluations)) << equation;
+                EXPECT_LE(static_cast<double>(many.evaluations), 1.3 * static_cast<double>(few.evaluations) + 1001)
+                    << equation << ", " << systems << " systems, " << name(method);
+                EXPECT_EQ(many.samples.back().speed, few.samples.back().speed) << equation;
+            }
+        }
+    }
+}
+
+// One system rests from the start, the other one moves at a speed above 1e-3 throughout.
+TEST(Samples, OfASystemAtRestCostOneEvaluationEachBesideOneThatMoves) {
+    Settings settings;
+    settings.tokens = settings.dim = 2;
+    settings.systems = 2;
+    settings.beta = 2;
+    settings.time = 2;
+    const auto evaluations = [&](std::size_t samples) {
+        settings.samples = samples;
+        Problem problem = problem_of(settings, scheme::find_scheme("post-ln").program);
+        problem.start = {1, 0, 1, 0, 1, 0, std::cos(1.5), std::sin(1.5)};
+        const Record record = run(problem, control_of(settings), watch_of(settings));
+        EXPECT_LT(record.systems.front().speed, 1e-15);
+        EXPECT_GT(record.systems.back().speed, 4e-3);
+        return static_cast<double>(record.evaluations);
+    };
+    EXPECT_LE(evaluations(401), 1.3 * evaluations(2) + 401);
+}
+
+// Two tokens at an angle of 1.8, beta = 6, begin at a speed of 6e-4 and meet at 0.2: what was seen before a sample says
+// where its speed is looked for first, not what it is.
+TEST(Samples, HaveTheSameSpeedWhateverWasSeenBefore) {
+    Settings settings;
+    settings.tokens = settings.dim = 2;
+    settings.beta = 6;
+    settings.time = 400;
+    const auto speed_at = [&](const std::vector<double>& times) {
+        Problem problem = problem_of(settings, scheme::find_scheme("post-ln").program);
+        problem.start = {1, 0, std::cos(1.8), std::sin(1.8)};
+        Watch watch;
+        watch.times = times;
+        return run(problem, control_of(settings), watch).samples.back().speed;
+    };
+    EXPECT_LT(speed_at({0}), 1e-3);
+    double fastest = 0;
+    for (double t = 2; t < 400; t += 7) {
+        const double alone = speed_at({t});
+        fastest = std::max(fastest, alone);
+        EXPECT_EQ(speed_at({0, t}), alone) << t;
+        EXPECT_EQ(speed_at({0, t - 1, t}), alone) << t;
+    }
+    EXPECT_GT(fastest, 2e-3) << "no speed has crossed the line";
 }
 
 // Two tokens on the circle at the angle a: a' = -sin(a) 2 q/(1 + q), q = exp(beta (cos a - 1)), for Post-LN, because

@@ -209,7 +209,7 @@ KNOWN = [
     ("groups-forget-the-divisor", "src/dynamics/own_frame_groups.cpp",
      "std::exp(log_divisor_[row] - top[first])", "std::exp(0 * (log_divisor_[row] - top[first]))"),
     ("a-masked-group-moves-by-the-mean-of-its-tokens", "src/dynamics/own_frame_groups.cpp",
-     "if (causal_ ? first != row : answers_[row] == 0) {", "if (answers_[row] == 0) {"),
+     "const bool led = causal_ || heard_.empty() || !exact_;", "const bool led = heard_.empty() || !exact_;"),
     ("tokens-fuse-that-fall-apart", "src/dynamics/fusing.cpp",
      "h * rate >= jumped_over && approach <= noise * rate * gap", "h * rate >= jumped_over && approach <= 1e300 * gap"),
     ("tokens-never-part", "src/dynamics/fusing.cpp",
@@ -258,6 +258,12 @@ KNOWN = [
     ('summary-sees-motion-where-there-is-none', 'src/dynamics/summary.cpp',
      'moved = moved || std::fabs(last_of(run).cosine - first_of(run).cosine) >= still;',
      'moved = true;'),
+    ("every-slow-sample-asks-plainly-first", "src/dynamics/particles.cpp",
+     "(frame_ != nullptr && speed_before < plain_speed);", "(frame_ != nullptr && speed_before < 0);"),
+    ("a-fast-sample-after-a-slow-one-keeps-the-speed-of-the-frame", "src/dynamics/particles.cpp",
+     "is_low(speeds) != frame_first) {", "is_low(speeds) && !frame_first) {"),
+    ("no-velocity-is-a-step-too-short", "src/dynamics/integrator.cpp",
+     "return finite ? Progressed::step_underflow : Progressed::not_finite;", "return Progressed::step_underflow;"),
 ]
 
 # Written by someone who had not seen the tests.
@@ -417,8 +423,8 @@ BLIND = [
      '{"steps", run.record.steps}', '{"steps", run.record.evaluations}'),
     ("bdf-samples-taken-at-end-of-step", "src/dynamics/bdf.cpp", "std::copy_n(N_VGetArrayPointer(inner_), y.size(), out.begin());",
      "std::copy_n(N_VGetArrayPointer(y_), y.size(), out.begin());"),
-    ("bdf-failure-outcomes-exchanged", "src/dynamics/bdf.cpp", "return bound_.finite ? Progressed::step_underflow : Progressed::not_finite;",
-     "return bound_.finite ? Progressed::not_finite : Progressed::step_underflow;"),
+    ("bdf-failure-outcomes-exchanged", "src/dynamics/bdf.cpp", "return met_no_number ? Progressed::not_finite : stuck_at(motion, state.t, y);",
+     "return met_no_number ? Progressed::step_underflow : Progressed::not_finite;"),
     ("changed-start-file-noticed-only-with-frame", "src/dynamics/checkpoint.cpp", "    if (settings.started) {",
      "    if (settings.started && settings.start_frame) {"),
     ("restart-forgets-length-of-next-step", "src/dynamics/checkpoint.cpp", 'saved.point.step = {number("t"), number("h"), count("steps"), count("standing")};',

@@ -2,6 +2,8 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("norms-of-the-longest-sequence-alone", "src/model/layout.cpp",
+     "                all.back()[i] = !all[k][i];\n", "                all.pop_back();\n"),
     ("gains-less-one-as-they-are", "src/model/checkpoint.cpp", "                value += 1;", "                value += 0;"),
     ("query-and-key-gains-not-less-one", "src/model/layout.cpp",
      "{shared ? a_.head_dim : widths[part]}, Role::attention_gain, 1, gains_in_file());",
@@ -538,7 +540,7 @@ BLIND = [
     ("saved-scores-of-plus-infinity-are-finite", "src/model/recorder.cpp",
      "return x < HUGE_VALF;", "return x <= HUGE_VALF;"),
     ("recipes-count-blocks-from-0", "src/model/initialise.cpp",
-     "Environment::block(l + 1, a_.layers,", "Environment::block(l, a_.layers,"),
+     "draw_block(layout_.blocks[l], block_of_the_longest(a_, l));", "draw_block(layout_.blocks[l], scheme::Environment::block(l, a_.layers, a_.dt, a_.positions, a_.dim));"),
     # training and sampling
     ("dropout-keeps-the-share", "src/model/dropout.cpp",
      "static_cast<std::uint32_t>(share_ * 0x1p32)", "static_cast<std::uint32_t>((1 - share_) * 0x1p32)"),

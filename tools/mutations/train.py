@@ -336,7 +336,7 @@ BLIND = [
     ("skips-from-the-deviation", "src/train/profile.cpp", "std::sqrt(omega * omega * in + out)", "std::sqrt(omega * in + out)"),
     ("skips-of-the-other-sub-layer", "src/train/profile.cpp", 'i % 2 == 0 ? "attn" : "ffn"', 'i % 2 == 0 ? "ffn" : "attn"'),
     ("init-at-the-layer-before", "src/train/initial.cpp",
-     "scheme::Environment::block(l + 1, a_.layers, a_.dt, 1, a_.dim)", "scheme::Environment::block(std::max<std::size_t>(l, 1), a_.layers, a_.dt, 1, a_.dim)"),
+     "scalar_value(expression, model::block_of_the_longest(a_, layer))", "scalar_value(expression, model::block_of_the_longest(a_, std::max<std::size_t>(layer, 1) - 1))"),
     ("init-of-ffn-in-sets-the-gate-alone", "src/train/initial.cpp", "of(block.ffn_in, 0, 2 * f, a_.dim, f);", "of(block.ffn_in, 0, f, a_.dim, f);"),
     ("gains-of-the-readout-left-alone", "src/train/initial.cpp",
      "set(model_.layout().readout_norms, a_.layers - 1);", ""),
