@@ -104,16 +104,8 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     if (std::filesystem::exists(path_, error) && !is_folder) {
         fail("which is a file", "a folder");
     }
-    if (use == FolderUse::resume && !is_there(path_ / "config.toml")) {
-        fail("which holds no run", "the folder of a run to continue");
-    }
-    if (is_folder && use == FolderUse::fresh) {
-        remove_abandoned(path_);  // a run killed while it wrote its first file has left nothing else
-        if (!std::filesystem::is_empty(path_, error)) {
-            const std::string go_on = is_there(path_ / "config.toml") ? ", " + setting("resume") + " to go on" : "";
-            fail("which is not empty", "a new or empty folder",
-                 fmt::format("give {} to replace the results in it{}", setting("force"), go_on));
-        }
+    if (use == FolderUse::resume && !std::filesystem::exists(path_ / "config.toml", error)) {
+        fail(error ? fmt::format("'{}'", error.message()) : "which holds no run", "the folder of a run to continue");
     }
     std::filesystem::create_directories(path_, error);
     if (error) {
@@ -123,7 +115,10 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
         fail("in which another process of flyball is at work", "a folder of its own for every run",
              "wait for that process, or choose another folder");
     }
-    remove_abandoned(path_);
+    remove_abandoned(path_);  // a run killed while it wrote its first file has left nothing else
+    if (use == FolderUse::fresh) {
+        expect_empty();
+    }
     remove_abandoned(path_ / "work");
     if (use == FolderUse::resume) {
         take_up();
@@ -131,6 +126,20 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     }
     remove_results();
     begin();
+}
+
+// Under the lock: what another process has just finished here is not taken for nothing.
+void Folder::expect_empty() const {
+    std::error_code error;
+    const bool empty = std::filesystem::is_empty(path_, error);
+    if (error) {
+        fail(fmt::format("'{}'", error.message()), "a folder that can be read");
+    }
+    if (!empty) {
+        const std::string go_on = is_there(path_ / "config.toml") ? ", " + setting("resume") + " to go on" : "";
+        fail("which is not empty", "a new or empty folder",
+             fmt::format("give {} to replace the results in it{}", setting("force"), go_on));
+    }
 }
 
 Folder::Lock::~Lock() {
@@ -160,7 +169,7 @@ void Folder::begin() {
 //     no work/, or an empty one           killed before it had begun
 //     work/ without run.json              somebody else's doing: refused
 void Folder::take_up() {
-    if (read_text_file(path_ / "config.toml", largest_text) != contents_.configuration) {
+    if (read_regular_file(path_ / "config.toml", largest_text) != contents_.configuration) {
         fail("whose config.toml has other settings", "the settings of its run",
              fmt::format("use {}", contents_.resume_command));
     }
@@ -180,7 +189,7 @@ void Folder::take_up() {
 
 std::vector<std::string> Folder::files() const {
     std::vector<std::string> names;
-    const Json about = parse_json(read_text_file(path_ / "provenance.json", largest_text), "provenance.json");
+    const Json about = parse_json(read_regular_file(path_ / "provenance.json", largest_text), "provenance.json");
     if (about.is_object() && about.contains("files") && about["files"].is_object()) {
         for (const auto& [name, sum] : about["files"].items()) {
             names.push_back(name);
@@ -191,7 +200,7 @@ std::vector<std::string> Folder::files() const {
 
 void Folder::check_results() {
     const std::filesystem::path file = path_ / "provenance.json";
-    const Json about = parse_json(read_text_file(file, largest_text), file.string());
+    const Json about = parse_json(read_regular_file(file, largest_text), file.string());
     const bool listed = about.is_object() && about.contains("files") && about["files"].is_object();
     if (!listed || about["files"].empty()) {
         refuse(file, "no list of files", "the provenance of a finished run");

@@ -80,6 +80,7 @@ class Folder {
     };
 
     [[noreturn]] void fail(std::string_view what, std::string_view expected, std::string_view hint = {}) const;
+    void expect_empty() const;
     void begin();
     void take_up();
     void remove_results() const;
