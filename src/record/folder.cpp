@@ -91,6 +91,25 @@ Json provenance(std::uint64_t seed) {
     return result;
 }
 
+// A list that cannot be read says nothing about the file: it may be somebody else's.
+void expect_as_recorded(const std::filesystem::path& file, const std::string& sum) {
+    const std::filesystem::path list = file.parent_path() / "provenance.json";
+    Json about;
+    try {
+        about = is_there(list) ? parse_json(read_regular_file(list, largest_text), list.string()) : Json();
+    } catch (const Error&) {
+        return;
+    }
+    const std::string name = file.filename().string();
+    if (about.is_object() && about.contains("files") && about["files"].is_object() && about["files"].contains(name) &&
+        about["files"][name] != sum) {
+        throw Error(ErrorKind::input, "record.open",
+                    fmt::format("{}, which does not have its checksum in {}", flyball::quoted(file.string()),
+                                flyball::quoted(list.string())),
+                    "the file as the run wrote it", "a file that was changed on purpose belongs into another folder");
+    }
+}
+
 void Folder::fail(std::string_view what, std::string_view expected, std::string_view hint) const {
     throw Error(ErrorKind::usage, contents_.where,
                 fmt::format("{}, {}", setting("out", flyball::quoted(path_.string())), what), expected, hint);
