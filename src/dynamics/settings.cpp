@@ -17,6 +17,8 @@ namespace flyball::dynamics {
 
 namespace {
 
+constexpr double most_equal_steps = 9007199254740992;  // 2^53: beyond, t + dt is t
+
 [[noreturn]] void fail(std::string_view got, std::string_view expected, std::string_view hint = {}) {
     throw Error(ErrorKind::usage, "dynamics.settings", got, expected, hint);
 }
@@ -97,6 +99,12 @@ void check(const Settings& s) {
         }
     } else {
         positive(s.time, "time");
+        if (row_for(s).has_equal_steps() && s.time / s.step() > most_equal_steps) {
+            fail(
+                fmt::format("{} steps of {} to {}", format_double(s.time / s.step()),
+                            setting("dt", format_double(s.step())), setting("time", format_double(s.time))),
+                fmt::format("at most {}: shorter steps do not change t near the end", format_double(most_equal_steps)));
+        }
     }
     if (s.samples < 2) {
         fail(setting("samples", std::to_string(s.samples)), "at least 2: the start and the end");

@@ -293,6 +293,24 @@ TEST(Forecasts, ComeFromTheCostTable) {
     EXPECT_NEAR(*cost_of(settings).seconds_left(half, 0, settings.samples, false) / *forecast(settings), 0.5, 0.02);
 }
 
+// No step crosses a whole time where weights change there: 1e6 of them are at least 1e6 steps, however long the next
+// one would like to be, and however little is known of a run beyond t = 1e4 otherwise.
+TEST(Forecasts, OfFreshWeightsCountTheWholeTimes) {
+    Settings settings = small();
+    settings.time = 1e6;
+    const StepState after{8, 250, 8};  // eight steps of one
+    EXPECT_FALSE(cost_of(settings).seconds_left(after, 100, 0, false).has_value());
+    settings.weights = WeightKind::gaussian;
+    settings.fresh = true;
+    for (const bool log_time : {false, true}) {
+        const Cost cost = cost_of(settings);
+        const auto seconds = cost.seconds_left(after, 100, 0, log_time);
+        ASSERT_TRUE(seconds.has_value());
+        // 100 evaluations in eight steps: as many in those to come.
+        EXPECT_NEAR(*seconds / (999992 * 12.5 * cost.evaluation_seconds()), 1, 1e-9);
+    }
+}
+
 TEST(Forecasts, AreGivenOnceAndShrinkWithWhatIsDone) {
     for (const MethodRow& row : method_rows()) {
         Settings settings = small();

@@ -205,6 +205,26 @@ TEST(MemoryEstimate, CountsTheSamplesOfAllRuns) {
     EXPECT_GT(pictures, 2 * 6 * 24e6);
 }
 
+// 1e300 steps: t stops growing long before the end, and nobody lives to see it.
+TEST(Settings, EqualStepsThatCannotBeCountedAreRefused) {
+    Settings settings;
+    settings.dt = 1e-300;
+    EXPECT_NO_THROW(check(settings)) << "steps that are chosen do not ask for dt";
+    for (const Method method : {Method::euler, Method::rk4}) {
+        settings.method = method;
+        settings.dt = 1e-300;
+        EXPECT_THROW(check(settings), Error);
+        settings.time = 1;
+        settings.dt = 0x1p-53;
+        EXPECT_NO_THROW(check(settings));
+        settings.dt = 0x1p-54;
+        EXPECT_THROW(check(settings), Error);
+    }
+    settings.layers = 3;
+    settings.dt = 1e-300;
+    EXPECT_NO_THROW(check(settings)) << "three layers are three";
+}
+
 TEST(Settings, LayersWithoutADtAreWholeBlocks) {
     const auto owner = std::make_unique<Settings>();  // on the stack g++ 12 takes the empty dt for one not initialized
     Settings& settings = *owner;
