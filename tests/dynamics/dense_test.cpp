@@ -245,6 +245,30 @@ TEST(Stopping, DoesNotWaitForAnEvaluation) {
     }
 }
 
+// Orthogonal weights of 3000 dimensions take a minute to draw, before the first step.
+TEST(Stopping, DoesNotWaitForWeightsToBeDrawn) {
+    Settings settings = small();
+    settings.weights = WeightKind::orthogonal;
+    settings.systems = 8;
+    Problem problem = problem_of(settings, scheme::find_scheme("post-ln").program);
+    std::size_t drawn = 0;
+    problem.attention.weights = [&drawn, draw = problem.attention.weights](std::size_t system, std::size_t number) {
+        ++drawn;
+        return draw(system, number);
+    };
+    const std::atomic<bool> stop{true};
+    Control control = control_of(settings);
+    control.stop = &stop;
+    RestartPoint from;
+    from.samples.resize(3);
+    from.systems.resize(24);
+    const Record record = run(problem, control, watch_of(settings), from);
+    EXPECT_EQ(drawn, 1U) << "of the first of eight systems";
+    EXPECT_EQ(record.outcome, Outcome::interrupted);
+    EXPECT_EQ(record.samples.size(), 3U) << "what is there is not lost";
+    EXPECT_EQ(record.systems.size(), 24U);
+}
+
 TEST(Stopping, PassesThroughCvode) {
     Settings settings = small();
     settings.method = Method::bdf;
