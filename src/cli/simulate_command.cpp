@@ -57,9 +57,22 @@ void resolve(const CLI::App& app, SimulateFlags& flags) {
     dynamics::check(s);
 }
 
+dynamics::KeptToTheEnd kept_of(const SimulateFlags& flags, std::size_t runs) {
+    const std::size_t times = flags.folder.out ? dynamics::picture_times(flags.settings, flags.animate) : 0;
+    return {runs, times * dynamics::pictured_tokens(flags.settings.tokens, times).size()};
+}
+
+// Of the program before any run: libraries and their buffers.
+constexpr double program_bytes = 25e6;
+
+double needed_memory(const SimulateFlags& flags, const scheme::Scheme& scheme, std::size_t runs) {
+    return program_bytes +
+           dynamics::memory_estimate(flags.settings, scheme.program.stream_count(), kept_of(flags, runs));
+}
+
 void check_memory(const SimulateFlags& flags, const std::vector<scheme::Scheme>& schemes) {
     for (const scheme::Scheme& scheme : schemes) {
-        const double needed = dynamics::memory_estimate(flags.settings, scheme.program.stream_count());
+        const double needed = needed_memory(flags, scheme, schemes.size());
         const double available = available_memory();
         if (needed > available) {
             throw Error(ErrorKind::resource, "cli.simulate",
@@ -73,8 +86,9 @@ void check_memory(const SimulateFlags& flags, const std::vector<scheme::Scheme>&
 constexpr double long_run = 60;  // seconds that are worth a warning
 
 // One run, with a bar on the terminal; taken up where a killed one left off when it has a folder.
-dynamics::Record run_one(const SimulateFlags& flags, const scheme::Scheme& scheme, std::size_t number,
+dynamics::Record run_one(const SimulateFlags& flags, const std::vector<scheme::Scheme>& schemes, std::size_t number,
                          const dynamics::RunFolder* folder, RunsProgress& progress) {
+    const scheme::Scheme& scheme = schemes[number];
     progress.begin(scheme.name);
     dynamics::Control control = dynamics::control_of(flags.settings);
     control.stop = &interrupted();
@@ -82,7 +96,7 @@ dynamics::Record run_one(const SimulateFlags& flags, const scheme::Scheme& schem
     watch.progress = [&](double share) { progress.at(share); };
     watch.forecast = [&](double seconds) {
         if (seconds > long_run) {
-            const double bytes = dynamics::memory_estimate(flags.settings, scheme.program.stream_count());
+            const double bytes = needed_memory(flags, scheme, schemes.size());
             print_note(fmt::format("flyball: {} will take about {} and {} of memory\n", scheme.name,
                                    duration_text(seconds), memory_text(bytes)));
         }
@@ -167,7 +181,7 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
     std::vector<dynamics::SchemeRun> runs;
     RunsProgress progress(schemes.size());
     for (std::size_t i = 0; i < schemes.size() && !interrupted(); ++i) {
-        runs.push_back({schemes[i], run_one(flags, schemes[i], i, folder.get(), progress)});
+        runs.push_back({schemes[i], run_one(flags, schemes, i, folder.get(), progress)});
     }
     progress.finish();
     const bool complete = !interrupted() && runs.size() == schemes.size();

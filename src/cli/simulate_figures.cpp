@@ -110,7 +110,7 @@ SphereFigure::Run sphere_run(const dynamics::Settings& settings, const SchemeRun
     const std::size_t d = settings.dim;
     for (const dynamics::TrajectorySample& sample : frames) {
         SphereFigure::Frame frame{sample.t, {}};
-        for (std::size_t j = 0; j < settings.tokens; ++j) {  // of the first system
+        for (std::size_t j = 0; d * j < sample.theta.size(); ++j) {
             const double* const at = sample.theta.data() + d * j;
             frame.points.push_back({at[0], at[1], d == 3 ? at[2] : 0});
         }
@@ -159,6 +159,10 @@ SphereFigure sphere_figure(const dynamics::Settings& settings, const Runs& runs,
     figure.title = figure.circle ? "Tokens on the circle" : "Tokens on the sphere";
     figure.caption = report::with_greek(describe(settings)) +
                      "\nA dot is the direction of one token. Dots that gather are tokens that have become alike.";
+    const std::size_t drawn = frames.front().empty() ? 0 : frames.front().front().theta.size() / settings.dim;
+    if (drawn > 0 && drawn < settings.tokens) {
+        figure.caption += fmt::format(" Shown: {} of {} tokens.", drawn, settings.tokens);
+    }
     const std::vector<std::string> names = labels(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         figure.runs.push_back(sphere_run(settings, runs[i], names[i], frames[i]));

@@ -69,7 +69,7 @@ double attention_seconds(const Problem& s, const Control& control) {
 }  // namespace
 
 Cost::Cost(const Problem& s, const Control& control)
-    : layers_(s.layers), time_(s.time), step_(control.step), method_(row_for(s, control)) {
+    : layers_(s.layers), time_(s.time), step_(control.step), fresh_(s.fresh), method_(row_for(s, control)) {
     const Calls calls = calls_of(s);
     const double n = static_cast<double>(s.tokens);
     const double d = static_cast<double>(s.dim);
@@ -108,7 +108,7 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
     } else if (method_.has_equal_steps()) {
         steps = std::ceil((time_ - state.t) / step_);
     } else {
-        if (time_ > slow_time) {
+        if (time_ > slow_time && !fresh_) {
             return std::nullopt;  // steps of 1 and of 1e20 follow each other: the next says nothing of those to come
         }
         const double taken = static_cast<double>(evaluations) / calls_;
@@ -120,6 +120,7 @@ std::optional<double> Cost::seconds_left(const StepState& state, std::size_t eva
         // Steps as long as the next one; where samples are spaced in log t, so are they.
         const double left = time_ - state.t;
         steps = log_time && state.t > 0 ? std::log(time_ / state.t) / std::log1p(state.h / state.t) : left / state.h;
+        steps = std::max(steps, fresh_ ? left : 0);  // no step crosses a whole time
     }
     return steps * per_step * evaluation_seconds_ + static_cast<double>(samples_left) * sample_seconds_;
 }

@@ -38,6 +38,7 @@ class Cost {
     std::optional<std::size_t> layers_;
     double time_;
     double step_;              // of a method with equal steps
+    bool fresh_;               // weights change at whole times
     const MethodRow& method_;  // where there are no layers
     double calls_ = 1;         // of attention in one evaluation
     double evaluation_seconds_ = 0;

@@ -13,11 +13,13 @@ namespace flyball::dynamics {
 
 namespace {
 
-constexpr double most_bytes = 16e6;              // of a run's frames
-constexpr std::size_t moments_from = 9;          // frames of a run that the directions are found from
-constexpr std::size_t most_numbers = 1'000'000;  // of the rows that they are found from
-constexpr std::size_t most_rounds = 60;          // of the iteration
-constexpr double settled = 1e-10;                // 1 - cosine of a direction and itself a round before
+constexpr double most_bytes = 16e6;                // of a run's frames
+constexpr std::size_t moments_from = 9;            // frames of a run that the directions are found from
+constexpr std::size_t most_numbers = 1'000'000;    // of the rows that they are found from
+constexpr std::size_t most_dots = 8000;            // of a picture: it draws no more
+constexpr std::size_t most_positions = 1'000'000;  // of dots in all frames of a film
+constexpr std::size_t most_rounds = 60;            // of the iteration
+constexpr double settled = 1e-10;                  // 1 - cosine of a direction and itself a round before
 
 using Directions = std::array<std::vector<double>, 3>;
 
@@ -103,13 +105,17 @@ std::vector<std::size_t> frame_samples(const Settings& settings) {
     return chosen;
 }
 
-std::vector<std::size_t> shown_tokens(std::size_t tokens) {
-    const std::size_t shown = std::min(tokens, most_shown);
+std::vector<std::size_t> shown_tokens(std::size_t tokens, std::size_t most) {
+    const std::size_t shown = std::min(tokens, most);
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < shown; ++i) {
         chosen.push_back(i * tokens / shown);
     }
     return chosen;
+}
+
+std::vector<std::size_t> pictured_tokens(std::size_t tokens, std::size_t times) {
+    return shown_tokens(tokens, std::min(most_dots, most_positions / std::max<std::size_t>(1, times)));
 }
 
 Directions leading_directions(std::span<const float> rows, std::size_t dim) {

@@ -30,7 +30,11 @@ inline constexpr std::size_t most_shown = 400;
 std::vector<std::size_t> frame_samples(const Settings& settings);
 
 // The tokens that are shown, evenly.
-std::vector<std::size_t> shown_tokens(std::size_t tokens);
+std::vector<std::size_t> shown_tokens(std::size_t tokens, std::size_t most = most_shown);
+
+// Those of a picture of the sphere or the circle at so many times: all but where there are more than it has dots, or
+// where a film of them would be too large to open.
+std::vector<std::size_t> pictured_tokens(std::size_t tokens, std::size_t times);
 
 // Directions of the shown tokens, [shown, dim], at one time.
 struct Frame {

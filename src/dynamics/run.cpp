@@ -212,7 +212,18 @@ Record run(Problem problem, const Control& control, const Watch& watch, const st
             ErrorKind::usage, "dynamics.run", fmt::format("a start of {} numbers", problem.start.size()),
             fmt::format("{} systems of {} tokens in {} dimensions", problem.systems, problem.tokens, problem.dim));
     }
-    return Runner(std::move(problem), control, watch).run(from);
+    const StopOn stop(control.stop);  // here too: drawing large weights takes longer than anybody wants to wait
+    try {
+        return Runner(std::move(problem), control, watch).run(from);
+    } catch (const Stopped&) {  // before its first step
+        Record record;
+        record.outcome = Outcome::interrupted;
+        if (from) {
+            record.samples = from->samples;
+            record.systems = from->systems;
+        }
+        return record;
+    }
 }
 
 Watch watch_of(const Settings& settings, Watch watch) {

@@ -134,11 +134,10 @@ record::Identity folder_identity(const std::vector<record::Identity>& runs, cons
 
 // Of the figures of the sphere and the circle.
 std::vector<std::size_t> panels_of(const RunFolder::Plan& plan) {
-    const Settings& settings = plan.settings;
     std::vector<std::size_t> chosen;
-    if (settings.dim == 2 || settings.dim == 3) {
-        const std::size_t samples = sample_times(settings).size();
-        const std::size_t frames = std::min<std::size_t>(plan.all_frames ? film_frames : usual_frames, samples);
+    if (const std::size_t most = picture_times(plan.settings, plan.all_frames); most > 0) {
+        const std::size_t samples = sample_times(plan.settings).size();
+        const std::size_t frames = std::min(most, samples);
         for (std::size_t i = 0; i < frames; ++i) {
             chosen.push_back(i * (samples - 1) / std::max<std::size_t>(1, frames - 1));
         }
@@ -147,6 +146,11 @@ std::vector<std::size_t> panels_of(const RunFolder::Plan& plan) {
 }
 
 }  // namespace
+
+std::size_t picture_times(const Settings& settings, bool all_frames) {
+    const bool pictured = settings.dim == 2 || settings.dim == 3;
+    return pictured ? std::min(all_frames ? film_frames : usual_frames, settings.samples) : 0;
+}
 
 RunFolder::RunFolder(std::filesystem::path path, record::FolderUse use, Plan plan)
     : plan_(std::move(plan)),
@@ -269,10 +273,18 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
 }
 
 std::vector<TrajectorySample> RunFolder::frames(std::size_t i, const Record& record) const {
+    const std::vector<std::size_t> tokens = pictured_tokens(plan_.settings.tokens, panel_samples_.size());
+    const std::size_t dim = plan_.settings.dim;
     std::vector<TrajectorySample> found;
     for (const std::size_t index : panel_samples_) {
         if (index < record.samples.size()) {  // or the run ended before
-            found.push_back(parts(i).load(index));
+            const TrajectorySample sample = parts(i).load(index);
+            TrajectorySample& kept = found.emplace_back(TrajectorySample{sample.t, {}, {}});
+            kept.theta.reserve(tokens.size() * dim);
+            for (const std::size_t token : tokens) {
+                const double* const row = sample.theta.data() + token * dim;
+                kept.theta.insert(kept.theta.end(), row, row + dim);
+            }
         }
     }
     return found;

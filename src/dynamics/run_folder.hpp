@@ -18,6 +18,10 @@
 
 namespace flyball::dynamics {
 
+// At how many times at most pictures show a run when dim is 3 or 2: 16, evenly, or, for a moving picture, 600. Never
+// otherwise.
+std::size_t picture_times(const Settings& settings, bool all_frames);
+
 class RunFolder {
   public:
     struct Plan {
@@ -44,8 +48,8 @@ class RunFolder {
     // trajectories need them. `watch` may hear of its progress; `sampled` and `restart_point` are ours.
     Record run(std::size_t i, const Control& control, Watch watch) const;
 
-    // What a picture of the sphere or the circle shows of run i when dim is 3 or 2: up to 16 of its samples, evenly, or
-    // all of them. Empty otherwise.
+    // What a picture of the sphere or the circle shows of run i when dim is 3 or 2: theta of pictured_tokens of the
+    // first system, without x. Empty otherwise.
     std::vector<TrajectorySample> frames(std::size_t i, const Record& record) const;
 
     // Document, tables, arrays and trajectories of the finished runs; after that figures may be added and named.

@@ -17,6 +17,8 @@ namespace flyball::dynamics {
 
 namespace {
 
+constexpr double most_equal_steps = 9007199254740992;  // 2^53: beyond, t + dt is t
+
 [[noreturn]] void fail(std::string_view got, std::string_view expected, std::string_view hint = {}) {
     throw Error(ErrorKind::usage, "dynamics.settings", got, expected, hint);
 }
@@ -97,6 +99,12 @@ void check(const Settings& s) {
         }
     } else {
         positive(s.time, "time");
+        if (row_for(s).has_equal_steps() && s.time / s.step() > most_equal_steps) {
+            fail(
+                fmt::format("{} steps of {} to {}", format_double(s.time / s.step()),
+                            setting("dt", format_double(s.step())), setting("time", format_double(s.time))),
+                fmt::format("at most {}: shorter steps do not change t near the end", format_double(most_equal_steps)));
+        }
     }
     if (s.samples < 2) {
         fail(setting("samples", std::to_string(s.samples)), "at least 2: the start and the end");
@@ -168,7 +176,7 @@ std::vector<double> sample_times(const Settings& s) {
     return times;
 }
 
-double memory_estimate(const Settings& s, std::size_t streams) {
+double memory_estimate(const Settings& s, std::size_t streams, const KeptToTheEnd& kept) {
     const double numbers = static_cast<double>(s.systems) * static_cast<double>(s.tokens) * static_cast<double>(s.dim);
     // Copies of the state that are kept, restart points included; the equation and attention have some more.
     const double copies = s.layers ? 8 : row_for(s).copies;
@@ -183,10 +191,13 @@ double memory_estimate(const Settings& s, std::size_t streams) {
     total += 8.0 * static_cast<double>(s.ffn_width) *
              (2.0 * static_cast<double>(s.dim) * static_cast<double>(s.systems) + static_cast<double>(s.tokens));
     // Every sample is kept: in the record, in the restart point that is being written, and as text and JSON at the end.
-    total += static_cast<double>(sample_count(s)) * sizeof(Sample) * 20;
+    double of_samples = 20;
     // Those of every system: in the record, in restart points and arrays, and in the document where that was asked for.
-    const double each = s.systems > 1 ? static_cast<double>(s.systems) * (s.per_system ? 20 : 6) : 0;
-    return total + each * static_cast<double>(sample_count(s)) * sizeof(Sample);
+    of_samples += s.systems > 1 ? static_cast<double>(s.systems) * (s.per_system ? 20 : 6) : 0;
+    const auto runs = static_cast<double>(kept.runs);
+    total += runs * of_samples * static_cast<double>(sample_count(s)) * sizeof(Sample);
+    // A point of a picture as it was read, in the figure, in the part of it that is being drawn, and as text.
+    return total + runs * static_cast<double>(kept.picture_points) * 128;
 }
 
 }  // namespace flyball::dynamics

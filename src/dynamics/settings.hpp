@@ -118,7 +118,13 @@ std::size_t start_dimensions(const Settings& settings);
 // The times at which a run is looked at, increasing from 0 to the end.
 std::vector<double> sample_times(const Settings& settings);
 
-// Bytes that a run of `streams` streams will hold at most.
-double memory_estimate(const Settings& settings, std::size_t streams);
+// What a command keeps of all its runs until the last of them is drawn: samples, and the points of pictures.
+struct KeptToTheEnd {
+    std::size_t runs = 1;
+    std::size_t picture_points = 0;  // of a run, at all times (picture_samples, pictured_tokens)
+};
+
+// Bytes that a run of `streams` streams will hold at most, the last of several with what was kept of those before it.
+double memory_estimate(const Settings& settings, std::size_t streams, const KeptToTheEnd& kept = {});
 
 }  // namespace flyball::dynamics

@@ -19,7 +19,7 @@
 #include "dynamics/h5md_reader.hpp"
 #include "dynamics/start_csv.hpp"
 #include "measure/rows.hpp"
-#include "record/sealed.hpp"
+#include "record/folder.hpp"
 
 namespace flyball::dynamics {
 
@@ -206,6 +206,7 @@ std::shared_ptr<const StartFile> open_start_file(const std::string& path, std::o
     file->dim = found.dim;
     file->mean_length = check_rows(path, found);
     file->checksum = record::checksum(mapped->bytes());
+    record::expect_as_recorded(path, file->checksum);
     file->rows = [mapped, found] {
         std::vector<double> rows;
         rows.reserve(found.systems * found.tokens * found.dim);

@@ -63,6 +63,7 @@ attention::Weights<double> random_weights(const Settings& s, std::size_t system,
     weights.width = d / s.heads;
     weights.head.resize(s.heads);
     for (std::size_t role = 0; role < 4; ++role) {
+        check_stop();
         const std::vector<double> matrix = random_matrix(s, role, system, draw);
         for (std::size_t h = 0; h < s.heads; ++h) {
             const auto begin = matrix.begin() + static_cast<std::ptrdiff_t>(h * weights.width * d);

@@ -116,6 +116,25 @@ Json provenance(std::uint64_t seed) {
     return result;
 }
 
+// A list that cannot be read says nothing about the file: it may be somebody else's.
+void expect_as_recorded(const std::filesystem::path& file, const std::string& sum) {
+    const std::filesystem::path list = file.parent_path() / "provenance.json";
+    Json about;
+    try {
+        about = is_there(list) ? parse_json(read_regular_file(list, largest_text), list.string()) : Json();
+    } catch (const Error&) {
+        return;
+    }
+    const std::string name = file.filename().string();
+    if (about.is_object() && about.contains("files") && about["files"].is_object() && about["files"].contains(name) &&
+        about["files"][name] != sum) {
+        throw Error(ErrorKind::input, "record.open",
+                    fmt::format("{}, which does not have its checksum in {}", flyball::quoted(file.string()),
+                                flyball::quoted(list.string())),
+                    "the file as the run wrote it", "a file that was changed on purpose belongs into another folder");
+    }
+}
+
 void Folder::fail(std::string_view what, std::string_view expected, std::string_view hint) const {
     throw Error(ErrorKind::usage, contents_.where,
                 fmt::format("{}, {}", setting("out", flyball::quoted(path_.string())), what), expected, hint);
@@ -129,16 +148,8 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     if (std::filesystem::exists(path_, error) && !is_folder) {
         fail("which is a file", "a folder");
     }
-    if (use == FolderUse::resume && !is_there(path_ / "config.toml")) {
-        fail("which holds no run", "the folder of a run to continue");
-    }
-    if (is_folder && use == FolderUse::fresh) {
-        remove_abandoned(path_);  // a run killed while it wrote its first file has left nothing else
-        if (!std::filesystem::is_empty(path_, error)) {
-            const std::string go_on = is_there(path_ / "config.toml") ? ", " + setting("resume") + " to go on" : "";
-            fail("which is not empty", "a new or empty folder",
-                 fmt::format("give {} to replace the results in it{}", setting("force"), go_on));
-        }
+    if (use == FolderUse::resume && !std::filesystem::exists(path_ / "config.toml", error)) {
+        fail(error ? fmt::format("'{}'", error.message()) : "which holds no run", "the folder of a run to continue");
     }
     std::filesystem::create_directories(path_, error);
     if (error) {
@@ -148,7 +159,10 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
         fail("in which another process of flyball is at work", "a folder of its own for every run",
              "wait for that process, or choose another folder");
     }
-    remove_abandoned(path_);
+    remove_abandoned(path_);  // a run killed while it wrote its first file has left nothing else
+    if (use == FolderUse::fresh) {
+        expect_empty();
+    }
     remove_abandoned(path_ / "work");
     if (use == FolderUse::resume) {
         take_up();
@@ -156,6 +170,20 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     }
     remove_results();
     begin();
+}
+
+// Under the lock: what another process has just finished here is not taken for nothing.
+void Folder::expect_empty() const {
+    std::error_code error;
+    const bool empty = std::filesystem::is_empty(path_, error);
+    if (error) {
+        fail(fmt::format("'{}'", error.message()), "a folder that can be read");
+    }
+    if (!empty) {
+        const std::string go_on = is_there(path_ / "config.toml") ? ", " + setting("resume") + " to go on" : "";
+        fail("which is not empty", "a new or empty folder",
+             fmt::format("give {} to replace the results in it{}", setting("force"), go_on));
+    }
 }
 
 Folder::Lock::~Lock() {
@@ -203,7 +231,7 @@ void Folder::take_up() {
 // Says what differs: who has edited config.toml is sent in a circle by a command that reads it.
 void Folder::expect_own_settings() const {
     const std::filesystem::path file = path_ / "config.toml";
-    const std::string text = read_text_file(file, largest_text);
+    const std::string text = read_regular_file(file, largest_text);
     if (text == contents_.configuration) {
         return;
     }
@@ -219,7 +247,7 @@ void Folder::expect_own_settings() const {
 
 std::vector<std::string> Folder::files() const {
     std::vector<std::string> names;
-    const Json about = parse_json(read_text_file(path_ / "provenance.json", largest_text), "provenance.json");
+    const Json about = parse_json(read_regular_file(path_ / "provenance.json", largest_text), "provenance.json");
     if (about.is_object() && about.contains("files") && about["files"].is_object()) {
         for (const auto& [name, sum] : about["files"].items()) {
             names.push_back(name);
@@ -230,7 +258,7 @@ std::vector<std::string> Folder::files() const {
 
 void Folder::check_results() {
     const std::filesystem::path file = path_ / "provenance.json";
-    const Json about = parse_json(read_text_file(file, largest_text), file.string());
+    const Json about = parse_json(read_regular_file(file, largest_text), file.string());
     const bool listed = about.is_object() && about.contains("files") && about["files"].is_object();
     if (!listed || about["files"].empty()) {
         refuse(file, "no list of files", "the provenance of a finished run");

@@ -33,6 +33,10 @@ enum class FolderUse { fresh, force, resume };
 // without a name and both together.
 FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool force, std::string_view where);
 
+// Refuses a file that lies in the folder of a finished run and is no longer as that run wrote it (`sum` is its
+// checksum). Of any other file nothing is known, and nothing said.
+void expect_as_recorded(const std::filesystem::path& file, const std::string& sum);
+
 // Version, seed, threads, instruction set, BLAS core, machine and time.
 Json provenance(std::uint64_t seed);
 
@@ -80,6 +84,7 @@ class Folder {
     };
 
     [[noreturn]] void fail(std::string_view what, std::string_view expected, std::string_view hint = {}) const;
+    void expect_empty() const;
     void begin();
     void take_up();
     void expect_own_settings() const;

@@ -190,7 +190,7 @@ Undamaged open_undamaged(const std::filesystem::path& path) {
 
 // Of text, the checksum is of the document as we print it; comparing the text with that print makes spaces count too.
 Json read_undamaged_json(const std::filesystem::path& path) {
-    const std::string text = read_text_file(path, largest_json);
+    const std::string text = read_regular_file(path, largest_json);
     Json document = parse_json(text, path.string());
     // Everything in the file counts, also what a parser would pass over.
     const bool ours = document.is_object() && document.size() == 4 && document.contains("kind") &&

@@ -319,6 +319,30 @@ TEST(Stopping, DoesNotWaitForAnEvaluation) {
     }
 }
 
+// Orthogonal weights of 3000 dimensions take a minute to draw, before the first step.
+TEST(Stopping, DoesNotWaitForWeightsToBeDrawn) {
+    Settings settings = small();
+    settings.weights = WeightKind::orthogonal;
+    settings.systems = 8;
+    Problem problem = problem_of(settings, scheme::find_scheme("post-ln").program);
+    std::size_t drawn = 0;
+    problem.attention.weights = [&drawn, draw = problem.attention.weights](std::size_t system, std::size_t number) {
+        ++drawn;
+        return draw(system, number);
+    };
+    const std::atomic<bool> stop{true};
+    Control control = control_of(settings);
+    control.stop = &stop;
+    RestartPoint from;
+    from.samples.resize(3);
+    from.systems.resize(24);
+    const Record record = run(problem, control, watch_of(settings), from);
+    EXPECT_EQ(drawn, 1U) << "of the first of eight systems";
+    EXPECT_EQ(record.outcome, Outcome::interrupted);
+    EXPECT_EQ(record.samples.size(), 3U) << "what is there is not lost";
+    EXPECT_EQ(record.systems.size(), 24U);
+}
+
 TEST(Stopping, PassesThroughCvode) {
     Settings settings = small();
     settings.method = Method::bdf;
@@ -365,6 +389,24 @@ TEST(Forecasts, ComeFromTheCostTable) {
     StepState half;  // of a run that is taken up in its middle
     half.t = 5;
     EXPECT_NEAR(*cost_of(settings).seconds_left(half, 0, settings.samples, false) / *forecast(settings), 0.5, 0.02);
+}
+
+// No step crosses a whole time where weights change there: 1e6 of them are at least 1e6 steps, however long the next
+// one would like to be, and however little is known of a run beyond t = 1e4 otherwise.
+TEST(Forecasts, OfFreshWeightsCountTheWholeTimes) {
+    Settings settings = small();
+    settings.time = 1e6;
+    const StepState after{8, 250, 8};  // eight steps of one
+    EXPECT_FALSE(cost_of(settings).seconds_left(after, 100, 0, false).has_value());
+    settings.weights = WeightKind::gaussian;
+    settings.fresh = true;
+    for (const bool log_time : {false, true}) {
+        const Cost cost = cost_of(settings);
+        const auto seconds = cost.seconds_left(after, 100, 0, log_time);
+        ASSERT_TRUE(seconds.has_value());
+        // 100 evaluations in eight steps: as many in those to come.
+        EXPECT_NEAR(*seconds / (999992 * 12.5 * cost.evaluation_seconds()), 1, 1e-9);
+    }
 }
 
 TEST(Forecasts, AreGivenOnceAndShrinkWithWhatIsDone) {

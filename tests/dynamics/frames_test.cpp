@@ -105,6 +105,35 @@ TEST(MovingPicture, HasTheDirectionsOfTheSamples) {
     std::filesystem::remove_all(path);
 }
 
+// A picture draws 8000 dots at most, and a film of 600 times 1666: more tokens than that, other systems and streams
+// would only take memory.
+TEST(MovingPicture, KeepsOfManyTokensThoseThatCanBeSeen) {
+    EXPECT_EQ(pictured_tokens(8000, 16).size(), 8000U);
+    EXPECT_EQ(pictured_tokens(1000000, 16).size(), 8000U);
+    EXPECT_EQ(pictured_tokens(1000000, 600).size(), 1666U);
+    Settings s;
+    s.tokens = 8004;
+    s.dim = 2;
+    s.systems = 2;
+    s.samples = 2;
+    s.layers = 1;
+    const std::filesystem::path path = fresh_path("flyball-pictured");
+    RunFolder folder(path, record::FolderUse::fresh, {s, {scheme::find_scheme("post-ln")}, true, ""});
+    const Record record = folder.run(0, control_of(s), watch_of(s));
+    const std::vector<TrajectorySample> frames = folder.frames(0, record);
+    ASSERT_EQ(frames.size(), 2U);
+    const SafeTensors last = SafeTensors::open(path / "work/sample-1-00001.safetensors");
+    const std::vector<double> theta = last.read<double>("theta");
+    ASSERT_EQ(theta.size(), 2U * 8004 * 2);
+    ASSERT_EQ(frames[1].theta.size(), 8000U * 2);
+    EXPECT_TRUE(frames[1].x.empty());
+    for (const std::size_t j : {0U, 1U, 1999U, 2000U, 7999U}) {  // the j-th that is shown is token 8004 j / 8000
+        EXPECT_EQ(frames[1].theta[2 * j], theta[2 * (8004 * j / 8000)]) << j;
+        EXPECT_EQ(frames[1].theta[2 * j + 1], theta[2 * (8004 * j / 8000) + 1]) << j;
+    }
+    std::filesystem::remove_all(path);
+}
+
 // Orthonormal tokens in eight dimensions: the mean direction is the first, and three of eight directions show 3/8 of
 // the start and more of whatever gathers.
 TEST(MovingPicture, OfManyDimensionsIsSeenAlongThree) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -72,6 +73,23 @@ class StartFiles : public testing::Test {
 
     std::filesystem::path folder_;
 };
+
+// A trajectory in the folder of its run: one bit of a number more would be another start that nobody would notice.
+TEST_F(StartFiles, ATrajectoryThatIsNoLongerWhatItsRunWroteIsRefused) {
+    const std::string file = trajectory();
+    std::string bytes = read_regular_file(file, 1U << 20U);
+    const std::string sum = record::checksum(std::string_view(bytes));
+    write("provenance.json", R"({"files": {"other.h5": "0", "t.h5": ")" + sum + R"("}})");
+    EXPECT_NO_THROW(open_start_file(file, std::nullopt));
+    bytes[bytes.find(std::string(reinterpret_cast<const char*>(std::array<double, 1>{300 + 1.0 / 3}.data()), 8))] ^= 1;
+    write("t.h5", bytes);
+    EXPECT_NE(refusal(file).find("does not have its checksum"), std::string::npos) << refusal(file);
+    // Not the list of a run, or of a run without such a file: nothing is known about it.
+    for (const char* list : {"{}", "[1]", "no JSON", R"({"files": {"other.h5": "0"}})"}) {
+        write("provenance.json", list);
+        EXPECT_NO_THROW(open_start_file(file, std::nullopt)) << list;
+    }
+}
 
 TEST_F(StartFiles, OfSafetensorsAreTheTensorXOrTheOnlyOne) {
     const std::vector<double> values = {1, 2, 3, 4, 5, 6};

@@ -2,6 +2,8 @@
 #include "record/folder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <ctime>
 #include <fstream>
@@ -138,6 +140,36 @@ TEST(Folder, AConfigurationThatWasEditedIsReadForWhatItSays) {
     EXPECT_NE(torn.find("config.toml:1"), std::string::npos) << torn;
 }
 
+// Somebody who opens a named pipe waits for its other end, which nobody opens.
+TEST(Folder, ANamedPipeInPlaceOfAFileIsRefusedAtOnce) {
+    for (const char* name : {"config.toml", "work/run.json", "provenance.json"}) {
+        const TemporaryFolder parent;
+        const bool finished = name == std::string("provenance.json");
+        if (finished) {
+            make_finished(parent / "run");
+        } else {
+            const Folder folder(parent / "run", FolderUse::fresh, contents);
+        }
+        std::filesystem::remove(parent / "run" / name);
+        ASSERT_EQ(::mkfifo((parent / "run" / name).c_str(), 0600), 0);
+        const unsigned before = ::alarm(20);  // ends the test where it would wait for ever
+        EXPECT_NE(refusal(parent / "run", FolderUse::resume).find("not a regular file"), std::string::npos) << name;
+        if (finished) {
+            EXPECT_EQ(refusal(parent / "run", FolderUse::force), "") << "what a pipe would list stays";
+        }
+        ::alarm(before);
+    }
+}
+
+// A link that leads to itself is an obstacle like a folder without permission, which would not stop root.
+TEST(Folder, OneWhoseConfigurationCannotBeLookedAtSaysWhy) {
+    const TemporaryFolder parent;
+    std::filesystem::create_directories(parent / "run");
+    std::filesystem::create_symlink("config.toml", parent / "run/config.toml");
+    const std::string says = refusal(parent / "run", FolderUse::resume);
+    EXPECT_NE(says.find("Too many levels of symbolic links"), std::string::npos) << says;
+}
+
 // What was read counts while the run is on and when it is over; a run that did not say what it read is left alone.
 TEST(Folder, ARunOfAnotherInputIsRefusedFinishedOrNot) {
     for (const bool finished : {false, true}) {
@@ -206,7 +238,8 @@ TEST(Folder, ForceDeletesNothingOutsideOfTheFolder) {
 TEST(Folder, ASecondProcessIsRefusedWhileTheFirstIsAtWork) {
     const TemporaryFolder parent;
     const Folder first(parent / "run", FolderUse::fresh, contents);
-    for (const FolderUse use : {FolderUse::resume, FolderUse::force}) {
+    // Whoever wants it fresh too: while the first goes on nobody can know what the folder will hold.
+    for (const FolderUse use : {FolderUse::resume, FolderUse::force, FolderUse::fresh}) {
         EXPECT_NE(refusal(parent / "run", use).find("another process"), std::string::npos);
     }
 }

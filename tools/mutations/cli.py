@@ -237,7 +237,7 @@ BLIND = [
      "if (!written && !asked.empty()) {", "if (!written && asked.empty() && false) {"),
     ("no-titles-is-forgotten", "src/cli/figure_flags.cpp", "sheet.titles = !no_titles;", "sheet.titles = true;"),
     ("circle-draws-nothing", "src/dynamics/run_folder.cpp",
-     "if (settings.dim == 2 || settings.dim == 3) {", "if (settings.dim == 3) {"),
+     "const bool pictured = settings.dim == 2 || settings.dim == 3;", "const bool pictured = settings.dim == 3;"),
     ("stretched-law-exchanges-rate-and-exponent", "src/cli/theory_output.cpp",
      "number(*law.power), number(*law.rate),\n                               number(*law.p), constant);",
      "number(*law.power), number(*law.p),\n                               number(*law.rate), constant);"),
