@@ -183,7 +183,7 @@ RunFolder::RunFolder(std::filesystem::path path, record::FolderUse use, const Ru
 
 Summary RunFolder::stored_summary() const {
     const std::filesystem::path file = path() / "summary.json";
-    return read_summary(parse_json(read_text_file(file, largest_text), file.string()), file.string());
+    return read_summary(parse_json(read_regular_file(file, largest_text), file.string()), file.string());
 }
 
 std::vector<Json> RunFolder::lines() const {
