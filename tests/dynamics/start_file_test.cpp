@@ -197,11 +197,11 @@ TEST_F(StartFiles, OfDamagedTrajectoriesAreRefusedOrWhole) {
     EXPECT_GT(taken, 300U) << "nothing was tested";
 }
 
-// What others write: numbers of four bytes in a group of another name, without parameters; and chunks, which are
-// refused.
+// What others write: numbers of four bytes in a group of another name, without parameters; and chunks or bytes in
+// another order, which are refused.
 TEST_F(StartFiles, OfTrajectoriesOfOthersAreReadInOnePieceOrRefused) {
     const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
-    for (const bool chunked : {false, true}) {
+    for (const auto& [chunked, turned] : {std::pair{false, false}, {true, false}, {false, true}}) {
         const hid_t file = H5Fcreate(path("other.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         const hid_t links = H5Pcreate(H5P_LINK_CREATE);
         H5Pset_create_intermediate_group(links, 1);
@@ -211,8 +211,8 @@ TEST_F(StartFiles, OfTrajectoriesOfOthersAreReadInOnePieceOrRefused) {
         if (chunked) {
             H5Pset_chunk(how, 3, shape);
         }
-        const hid_t set =
-            H5Dcreate2(file, "/particles/atoms/position/value", H5T_IEEE_F32LE, space, links, how, H5P_DEFAULT);
+        const hid_t set = H5Dcreate2(file, "/particles/atoms/position/value", turned ? H5T_IEEE_F32BE : H5T_IEEE_F32LE,
+                                     space, links, how, H5P_DEFAULT);
         ASSERT_GE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
         H5Dclose(set);
         H5Pclose(how);
@@ -221,6 +221,8 @@ TEST_F(StartFiles, OfTrajectoriesOfOthersAreReadInOnePieceOrRefused) {
         H5Fclose(file);
         if (chunked) {
             expect_refused(path("other.h5"), "not stored in one piece");
+        } else if (turned) {
+            expect_refused(path("other.h5"), "little-endian");
         } else {
             EXPECT_EQ(open_start_file(path("other.h5"), std::nullopt)->rows(), (std::vector<double>{5, 6, 7, 8}));
             EXPECT_EQ(open_start_file(path("other.h5"), 0)->rows(), (std::vector<double>{1, 2, 3, 4}));
