@@ -148,10 +148,13 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
     const double ratio = deepest.gradient_ratio();
     const double own_ratio = beginning.own.gradient_ratio();
     const DepthLaw& law = beginning.gradient;
-    const std::string evidence = fmt::format(
-        "length of the gradient {} at the first and {} at the last of {} blocks; {} and {} in a model of {}",
-        format_short(deepest.gradient[1], 3), format_short(deepest.gradient.back(), 3), deepest.depth,
-        format_short(beginning.own.gradient[1], 3), format_short(beginning.own.gradient.back(), 3), depth);
+    std::string evidence =
+        fmt::format("length of the gradient {} at the first and {} at the last of {} blocks",
+                    format_short(deepest.gradient[1], 3), format_short(deepest.gradient.back(), 3), deepest.depth);
+    if (depth != deepest.depth) {
+        evidence += fmt::format("; {} and {} in a model of {}", format_short(beginning.own.gradient[1], 3),
+                                format_short(beginning.own.gradient.back(), 3), depth);
+    }
     if (beginning.own.gradient[1] == 0 || (deepest.gradient[1] == 0 && !law.is_exponential())) {
         const std::size_t blocks = beginning.own.gradient[1] == 0 ? depth : deepest.depth;
         findings.push_back(
