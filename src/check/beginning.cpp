@@ -20,18 +20,13 @@ namespace {
 constexpr std::array<std::size_t, 6> depths = {4, 8, 16, 32, 64, 96};
 constexpr std::size_t most_measured_tokens = 512;  // of a sequence: attention's cost grows with its square
 constexpr std::size_t measured_rows = 128;
-constexpr std::size_t least_for_a_law = 16;  // blocks
-constexpr double least_cosine = 1e-3;        // of a turn by a right angle or more, after which nothing is left
+constexpr double least_cosine = 1e-3;  // of a turn by a right angle or more, after which nothing is left
 
 // Shapes of curves that multiply by less than this cannot be told apart.
 constexpr double told_apart = 4;
 // Of the mean, in every quarter: an exponential has 1, a power of depth has a quarter in the last one.
 constexpr double steady_share = 0.45;
-
-struct MeasuredDepth {
-    DepthCurve curve;
-    std::string bound;
-};
+constexpr double at_rest = 0.05;  // of its first value, by which a curve that has not begun to move may differ from it
 
 train::Settings stand_in(const scheme::Scheme& scheme, const Settings& settings, std::size_t depth,
                          std::size_t tokens) {
@@ -47,9 +42,11 @@ train::Settings stand_in(const scheme::Scheme& scheme, const Settings& settings,
     return sizes;
 }
 
+}  // namespace
+
 // One forward and one backward pass of a fresh stand-in on the built-in language, looked at by model/block_watch.hpp.
-MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus,
-                             std::size_t depth, bool with_bound) {
+DepthCurve measured_depth(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus,
+                          std::size_t depth) {
     const std::size_t tokens = std::min(settings.tokens, most_measured_tokens);
     const std::size_t sequences = std::max<std::size_t>(2, measured_rows / tokens);
     const train::Initial initial =
@@ -63,8 +60,7 @@ MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& setti
     model::Pass<float> pass(initial.model, batch, model::Keep::inputs);
     pass.forward(ids, watch.taps());
     model::Parameters<float> gradients(initial.model.layout());
-    MeasuredDepth result;
-    DepthCurve& curve = result.curve;
+    DepthCurve curve;
     curve.depth = depth;
     curve.loss = pass.loss_and_backward(targets, gradients, 1, watch.taps());
     const double root = std::sqrt(static_cast<double>(Settings::measured_width));
@@ -81,13 +77,8 @@ MeasuredDepth measured_depth(const scheme::Scheme& scheme, const Settings& setti
     curve.finite = std::isfinite(curve.loss) && std::all_of(curve.stream.begin(), curve.stream.end(), is_finite) &&
                    std::all_of(curve.gradient.begin(), curve.gradient.end(), is_finite) &&
                    std::all_of(curve.memory.begin(), curve.memory.end(), is_finite);
-    if (with_bound) {
-        result.bound = bound_class(initial.model, settings.tokens);
-    }
-    return result;
+    return curve;
 }
-
-}  // namespace
 
 bool DepthLaw::is_exponential() const {
     return steady && factor > told_apart;
@@ -107,30 +98,49 @@ double Beginning::rate_over_models() const {
     };
     const double first = last_of(64) - last_of(32);
     const double second = last_of(96) - last_of(64);
-    return first > std::log(2) && second > 0.8 * first ? second / 32 : 0;
+    return first > std::log(2) && second > 0.8 * first && std::isfinite(second) ? second / 32 : 0;
 }
+
+namespace {
+
+// A curve from where it begins to move: blocks that only prepare (Post-LN before a condition changes) are no part of a
+// law that begins after them. A curve that moves slowly from the start is left whole.
+std::vector<double> moving_part(const std::vector<double>& values) {
+    const auto rest = [&](double value) { return std::fabs(value / values.front() - 1) < at_rest; };
+    const auto first = std::find_if_not(values.begin(), values.end(), rest);
+    const auto resting = static_cast<std::size_t>(first - values.begin());
+    return 8 * resting < values.size() || first == values.end() ? values : std::vector<double>(first - 1, values.end());
+}
+
+}  // namespace
 
 // `steady` is what tells exponentials: each quarter of the depth has at least 0.45 of its share of log(factor). An
 // exponential has 1 in every quarter; a power of depth does most of its growing early, and a step all of it in one
-// place.
-DepthLaw law_of(const std::vector<double>& values) {
+// place. A curve that is too small for a float after a few blocks has as many parts as it has blocks.
+DepthLaw law_of(const std::vector<double>& values, double least) {
     DepthLaw law;
-    std::vector<double> upright = values;
-    law.falls = !values.empty() && values.back() < values.front();
+    const auto end = std::find_if(values.begin(), values.end(),
+                                  [&](double value) { return value < least || !std::isfinite(value); });
+    law.held = static_cast<std::size_t>(end - values.begin());
+    law.vanishes = end != values.end() && *end < least;
+    law.overflows = end != values.end() && !law.vanishes;
+    std::vector<double> upright(values.begin(), end);
+    law.falls = law.vanishes || (!upright.empty() && upright.back() < upright.front());
     if (law.falls) {
         for (double& value : upright) {
             value = 1 / value;
         }
     }
-    law.growth = measure::growth(upright);
+    law.growth = measure::growth(moving_part(upright));
     law.factor = upright.empty() ? 1 : upright.back() / upright.front();
-    if (upright.size() > 8) {
-        const std::size_t last = upright.size() - 1;
+    const std::size_t last = upright.empty() ? 0 : upright.size() - 1;
+    const std::size_t parts = last >= 8 || (law.held < values.size() && last > 1) ? std::min<std::size_t>(last, 4) : 0;
+    if (parts > 0) {
         law.rate = std::log(law.factor) / static_cast<double>(last);
-        law.steady = true;
-        for (std::size_t quarter = 0; quarter < 4; ++quarter) {
-            const double part = std::log(upright[last * (quarter + 1) / 4] / upright[last * quarter / 4]);
-            law.steady = law.steady && part > steady_share * std::log(law.factor) / 4;
+        law.steady = law.factor >= 1;
+        for (std::size_t k = 0; k < parts; ++k) {
+            const double part = std::log(upright[last * (k + 1) / parts] / upright[last * k / parts]);
+            law.steady = law.steady && part > steady_share * std::log(law.factor) / static_cast<double>(parts);
         }
     }
     return law;
@@ -147,31 +157,26 @@ Beginning beginning(const scheme::Scheme& scheme, const Settings& settings, cons
     if (std::find(wanted.begin(), wanted.end(), settings.depth) == wanted.end()) {
         wanted.push_back(settings.depth);
     }
-    // Conditions and factors of L mean the user's model, where it has enough blocks for a law.
-    const std::size_t deepest = *std::max_element(wanted.begin(), wanted.end());
-    const std::size_t bounded_at = settings.depth >= least_for_a_law ? settings.depth : deepest;
-    std::vector<MeasuredDepth> found(wanted.size());
+    std::vector<DepthCurve> found(wanted.size());
     parallel_slots(wanted.size(), wanted.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            found[i] = measured_depth(scheme, settings, corpus, wanted[i], wanted[i] == bounded_at);
+            found[i] = measured_depth(scheme, settings, corpus, wanted[i]);
         }
     });
     Beginning result;
-    for (MeasuredDepth& one : found) {
-        if (one.curve.depth == settings.depth) {
-            result.own = one.curve;
+    result.bound = worst_case(on_stand_in(scheme, settings), settings);
+    for (DepthCurve& one : found) {
+        if (one.depth == settings.depth) {
+            result.own = one;
         }
-        if (one.curve.depth == bounded_at) {
-            result.bound = one.bound;
-        }
-        result.curves.push_back(std::move(one.curve));
+        result.curves.push_back(std::move(one));
     }
     std::sort(result.curves.begin(), result.curves.end(),
               [](const DepthCurve& a, const DepthCurve& b) { return a.depth < b.depth; });
     const DepthCurve& last = result.curves.back();
-    result.stream = law_of({last.stream.begin() + 1, last.stream.end()});
+    result.stream = law_of({last.stream.begin() + 1, last.stream.end()}, least_held);
     result.memory = law_of({last.memory.begin() + 1, last.memory.end()});
-    result.gradient = law_of({last.gradient.rbegin(), last.gradient.rend() - 1});
+    result.gradient = law_of({last.gradient.rbegin(), last.gradient.rend() - 1}, least_held);
     return result;
 }
 

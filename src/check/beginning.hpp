@@ -10,11 +10,12 @@
 // of its own. The gradient's ratio is g_1/g_L; along an exponential it multiplies with every block.
 #pragma once
 
+#include <limits>
 #include <vector>
 
+#include "check/bound.hpp"
 #include "check/settings.hpp"
 #include "measure/growth.hpp"
-#include "model/model.hpp"
 #include "scheme/catalogue.hpp"
 #include "train/corpus.hpp"
 
@@ -35,18 +36,26 @@ struct DepthCurve {
 
 // The law of a curve together with how often it multiplies; `falls`: of 1/value.
 struct DepthLaw {
-    measure::Growth growth;
+    measure::Growth growth;  // from where the curve begins to move
     bool falls = false;
-    double factor = 1;    // last over first, or first over last where it falls
-    double rate = 0;      // its logarithm, a block
-    bool steady = false;  // every quarter of the depth has its part in it: no step, no power of depth
+    std::size_t held = 0;    // values that the law is of: those before the first that a float does not hold
+    bool vanishes = false;   // .. because it is too small
+    bool overflows = false;  // .. because it is too large, or no number
+    double factor = 1;       // last over first of what is held, or first over last where it falls
+    double rate = 0;         // its logarithm, a block
+    bool steady = false;     // every quarter of the depth has its part in it: no step, no power of depth
 
     // Exponential by its shape, and by more than shapes can be told apart.
     bool is_exponential() const;
     // How much a block adds, or takes away where the curve falls, in per cent of what it is given: 50 for one that halves.
     double percent_a_block() const;
 };
-DepthLaw law_of(const std::vector<double>& values);
+// Values below `least` are numbers that a float no longer holds: they, and what follows the first of them, say nothing
+// but that the curve vanishes. What is not finite says as little.
+DepthLaw law_of(const std::vector<double>& values, double least = 0);
+
+// Of the root mean square or the length of vectors of floats: below it their entries lose digits, and soon all of them.
+constexpr double least_held = 100.0 * std::numeric_limits<float>::min();
 
 struct Beginning {
     std::vector<DepthCurve> curves;  // from shallow to deep
@@ -54,18 +63,18 @@ struct Beginning {
     DepthLaw stream;                 // of the deepest curve
     DepthLaw gradient;               // of the deepest curve, from its last block to its first
     DepthLaw memory;                 // of the deepest curve
-    std::string bound;               // bound_class: bounded, linear, quadratic, exponential or none
+    WorstCase bound;                 // over all weights
 
     bool finite() const;
     // The last stream multiplies with every block that a model has more, as exp(L) does: rate per block, or 0.
     double rate_over_models() const;
 };
 
-Beginning beginning(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus);
+// One forward and one backward pass of a fresh stand-in of `depth` blocks.
+DepthCurve measured_depth(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus,
+                          std::size_t depth);
 
-// The law of the largest |x_l| that any weights can give, gains of norms being what they are at the start; "none" where
-// there is no such bound. Of a model with many blocks.
-std::string bound_class(const model::Model<float>& model, std::size_t tokens);
+Beginning beginning(const scheme::Scheme& scheme, const Settings& settings, const train::Corpus& corpus);
 
 // The equation as a model is trained with it: learned parameters are learned where the source has them so.
 scheme::Program trained_program(const scheme::Scheme& scheme, const Settings& settings);

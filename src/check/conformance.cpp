@@ -265,13 +265,15 @@ class Judgement {
         for (const Explanation& one : explanations_) {
             add(one.id, Weight::explanation, one.message, one.evidence);
         }
+        const bool explained = std::any_of(explanations_.begin(), explanations_.end(),
+                                           [](const Explanation& one) { return one.conforms; });
         double most = result_.reading.readout.error;
         for (const BlockReading& block : result_.reading.blocks) {
             for (const PlaceReading& place : block.places) {
                 most = std::max(most, place.conforms() ? 0 : place.error);
             }
         }
-        if (most < bf16_step && result_.roundoff <= 0x1p-24) {
+        if (!explained && most < bf16_step && result_.roundoff <= 0x1p-24) {
             add("narrow-arithmetic", Weight::explanation,
                 "The differences are as small as the rounding of BF16: if a part of the block is computed in BF16 or "
                 "F16, say so with `compute` in the metadata.",

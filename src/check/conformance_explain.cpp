@@ -36,6 +36,11 @@ class Explainer {
         arithmetic();
         numbers();
         steps();
+        if (!explained()) {
+            for (Explanation& one : explain_in_some_blocks(run_, plain_, reading_)) {
+                found_.push_back(std::move(one));
+            }
+        }
         gains();
         const bool plain = std::any_of(found_.begin(), found_.end(),
                                        [](const Explanation& one) { return one.conforms && !one.contrived; });
@@ -155,7 +160,8 @@ class Explainer {
             other.alteration = Alteration::without_norm;
             other.norm = k;
             attempt(other, "norm-missing",
-                    fmt::format("{}, the outermost one there, is missing from the run.", norm_text(k)), {{"norm", k}});
+                    fmt::format("{}, the outermost one there, is missing from the run.", norm_text(plain_.program, k)),
+                    {{"norm", k}});
         }
         for (int k = 0; k < 2 * in_text && !explained(); ++k) {
             Hypothesis other = plain_;
@@ -166,31 +172,10 @@ class Explainer {
                 continue;  // a norm of the readout
             }
             attempt(other, "norm-missing",
-                    fmt::format("{}, the outermost one there, is missing from the run in {}.", norm_text(k % in_text),
-                                k < in_text ? "attention" : "the feed-forward"),
+                    fmt::format("{}, the outermost one there, is missing from the run in {}.",
+                                norm_text(plain_.program, k % in_text), k < in_text ? "attention" : "the feed-forward"),
                     {{"norm", k}});
         }
-    }
-
-    // Which norm of the text that is.
-    std::string norm_text(int k) const {
-        std::string text;
-        const std::string& source = plain_.program.syntax().text;
-        const auto look = [&](const scheme::Expression& e) {
-            if (e.kind == scheme::Expression::Kind::call && e.function == scheme::Function::norm && e.index == k) {
-                text = fmt::format("The norm of `{}`", source.substr(e.span.begin, e.span.end - e.span.begin));
-            }
-        };
-        for (const scheme::SubLayer part : {scheme::SubLayer::attention, scheme::SubLayer::feed_forward}) {
-            for (const scheme::Statement& statement : plain_.program.statements(part)) {
-                scheme::walk(*statement.value, look);
-            }
-        }
-        if (text.empty()) {
-            scheme::walk(*plain_.program.readout(), look);
-            text += " in the readout";
-        }
-        return text;
     }
 
     void wiring() {
@@ -225,7 +210,7 @@ class Explainer {
                         {{"norm", std::string(normaliser.name)}});
             }
         }
-        for (const double eps : {0.0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-3}) {
+        for (const double eps : {0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2}) {
             if (eps != run_.eps) {
                 Hypothesis other = plain_;
                 other.eps = eps;
@@ -355,6 +340,26 @@ class Explainer {
 std::vector<Explanation> explain(const RunFile& run, const Program& program, GainOrder gains, const Reading& reading,
                                  const std::optional<BranchFinding>& branches) {
     return Explainer(run, program, gains, reading, branches).all();
+}
+
+std::string norm_text(const Program& program, int k) {
+    std::string text;
+    const std::string& source = program.syntax().text;
+    const auto look = [&](const scheme::Expression& e) {
+        if (e.kind == scheme::Expression::Kind::call && e.function == scheme::Function::norm && e.index == k) {
+            text = fmt::format("The norm of `{}`", source.substr(e.span.begin, e.span.end - e.span.begin));
+        }
+    };
+    for (const scheme::SubLayer part : {scheme::SubLayer::attention, scheme::SubLayer::feed_forward}) {
+        for (const scheme::Statement& statement : program.statements(part)) {
+            scheme::walk(*statement.value, look);
+        }
+    }
+    if (text.empty()) {
+        scheme::walk(*program.readout(), look);
+        text += " in the readout";
+    }
+    return text;
 }
 
 std::size_t rows_for_trials(const RunFile& run) {

@@ -25,6 +25,13 @@ struct Explanation {
 std::vector<Explanation> explain(const RunFile& run, const scheme::Program& program, GainOrder gains,
                                  const Reading& reading, const std::optional<BranchFinding>& branches);
 
+// The same of one mistake in some blocks, where the others conform: norms, wiring, gains of another block. `plain` is
+// the reading as asked.
+std::vector<Explanation> explain_in_some_blocks(const RunFile& run, const Hypothesis& plain, const Reading& reading);
+
+// "The norm of `norm(x)`", of the norm that is numbered k in the text.
+std::string norm_text(const scheme::Program& program, int k);
+
 // The catalogue's entry with the smallest error; one that conforms comes before one that does not, what was asked for
 // before others. `change_numbers`: also with one number of a parameter changed. Blocks are read in the order that an
 // explanation has found.

@@ -33,9 +33,12 @@ Environment environment_of(const RunFile& run, const Hypothesis& hypothesis, std
     return env;
 }
 
-Code block_code(const RunFile& run, const Hypothesis& hypothesis, const Environment& env) {
+Code block_code(const RunFile& run, const Hypothesis& hypothesis, std::size_t step) {
+    const Environment env = environment_of(run, hypothesis, step);
     Code code = lower_block(hypothesis.program, sub_layers_of(run), hypothesis.program.decide(env));
-    alter_code(hypothesis, code);
+    if (hypothesis.alters(step)) {
+        alter_code(hypothesis, code);
+    }
     if (hypothesis.branches != scheme::BranchFactors{}) {
         scale_branches(hypothesis.branches, code);
     }
@@ -145,10 +148,11 @@ class StepReader {
           hypothesis_(hypothesis),
           block_(run.blocks[hypothesis.order[step]]),
           env_(environment_of(run, hypothesis, step)),
-          code_(block_code(run, hypothesis, env_)),
+          code_(block_code(run, hypothesis, step)),
           roundoff_(std::max(block_.resid.computed, run.compute)),
           before_(estimate_of(before, true)) {
-        const bool exchanged = hypothesis.alteration == Alteration::ffn_first && run.has_ffn;
+        const bool exchanged = hypothesis.alteration == Alteration::ffn_first && run.has_ffn && hypothesis.alters(step);
+        is_parallel_ = hypothesis.alteration == Alteration::parallel && hypothesis.alters(step);
         attention_in_ = exchanged ? &block_.ffn_in : &block_.attention_in;
         ffn_in_ = exchanged ? &block_.attention_in : &block_.ffn_in;
         attention_out_ = estimate_of(exchanged ? block_.ffn_out : block_.attention_out, true);
@@ -205,7 +209,7 @@ class StepReader {
 
     BlockResult walk_all(const BlockNumbers& numbers) const {
         BlockResult result = walk(numbers, &attention_out_, ffn_out());
-        if (hypothesis_.alteration == Alteration::parallel) {
+        if (is_parallel_) {
             result.ffn_in = walk(numbers, nullptr, ffn_out()).ffn_in;
         }
         return result;
@@ -308,6 +312,7 @@ class StepReader {
     Code code_;
     double roundoff_;
     Estimate before_;
+    bool is_parallel_ = false;
     const SavedRows* attention_in_ = nullptr;
     const SavedRows* ffn_in_ = nullptr;
     Estimate attention_out_;
@@ -327,7 +332,7 @@ void read_readout(const RunFile& run, const Hypothesis& hypothesis, StreamState&
     state.streams[0] = estimate_of(last, true);
     const Environment env = environment_of(run, hypothesis, run.layers() - 1);
     Code code = lower_readout(hypothesis.program, hypothesis.program.decide(env));
-    if (hypothesis.alteration == Alteration::without_norm) {
+    if (hypothesis.alteration == Alteration::without_norm && hypothesis.only.empty()) {
         alter_code(hypothesis, code);
     }
     const double roundoff = std::max({last.computed, run.readout.computed, run.compute});
@@ -365,6 +370,10 @@ Hypothesis::Hypothesis(const scheme::Program& program_, const RunFile& run)
     std::iota(depth.begin(), depth.end(), std::size_t{0});
 }
 
+bool Hypothesis::alters(std::size_t step) const {
+    return only.empty() || std::find(only.begin(), only.end(), step) != only.end();
+}
+
 Reading read_as(const RunFile& run, const Hypothesis& hypothesis) {
     Reading reading;
     StreamState state = start_of(run, hypothesis);
@@ -397,7 +406,7 @@ BlockReading read_step(const RunFile& run, const Hypothesis& hypothesis, std::si
 }
 
 std::size_t norms_at(const RunFile& run, const Hypothesis& hypothesis, std::size_t step) {
-    return norms_in_order(block_code(run, hypothesis, environment_of(run, hypothesis, step)), hypothesis).size();
+    return norms_in_order(block_code(run, hypothesis, step), hypothesis).size();
 }
 
 bool alters_a_block(const RunFile& run, const Hypothesis& hypothesis) {
@@ -415,8 +424,7 @@ std::optional<scheme::SubLayer> called_twice(const RunFile& run, const scheme::P
     const Hypothesis hypothesis(program, run);
     for (std::size_t step = 0; step < run.layers(); ++step) {
         std::array<int, 2> calls = {0, 0};
-        for (const Instruction& instruction :
-             block_code(run, hypothesis, environment_of(run, hypothesis, step)).instructions) {
+        for (const Instruction& instruction : block_code(run, hypothesis, step).instructions) {
             if (instruction.kind == Instruction::Kind::call &&
                 ++calls[static_cast<std::size_t>(instruction.sub_layer)] > 1) {
                 return instruction.sub_layer;

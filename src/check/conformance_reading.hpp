@@ -90,7 +90,9 @@ struct Hypothesis {
     std::vector<std::size_t> depth;  // which block of the equation each step is
     GainOrder gains = GainOrder::evaluated;
     Alteration alteration = Alteration::none;
-    int norm = -1;  // without_norm: its index in the text; without_one_norm: its instance in the block
+    int norm = -1;                  // without_norm: its index in the text; without_one_norm: its instance in the block
+    std::vector<std::size_t> only;  // the steps that are altered; empty: all of them, and the readout
+    bool alters(std::size_t step) const;
     scheme::BranchFactors branches = {};  // on what the sub-layers add
     bool rough = false;  // errors alone are asked for, whether they are of rounding is not: for searches
 };

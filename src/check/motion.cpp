@@ -15,23 +15,31 @@ namespace {
 
 constexpr double weak = 4;  // s from which a block counts as slow to begin
 
+// How the motion ends, as a clause of its own.
 std::string law_text(const theory::Law& law) {
     const auto number = [](const std::optional<double>& value) { return value ? format_short(*value, 3) : "?"; };
     switch (law.kind) {
         case theory::LawKind::exponential:
-            return fmt::format("exponentially, as exp(-{} t)", number(law.rate));
+            return fmt::format("late in depth the speed falls exponentially, as exp(-{} t)", number(law.rate));
         case theory::LawKind::stretched:
-            return fmt::format("as a stretched exponential, exp(-{} t^{})", number(law.rate), number(law.p));
+            return fmt::format("late in depth the speed falls as a stretched exponential, exp(-{} t^{})",
+                               number(law.rate), number(law.p));
         case theory::LawKind::power:
-            return fmt::format("as a power of depth, t^{}", number(law.exponent));
+            return fmt::format("late in depth the speed falls as a power of depth, t^{}", number(law.exponent));
         case theory::LawKind::frozen:
-            return fmt::format("not at all: the tokens stop at a cosine of {}", number(law.limit));
+            return fmt::format("late in depth they stop, at a cosine of {}", number(law.limit));
         case theory::LawKind::extinct:
-            return fmt::format("never: a stream reaches zero at t = {}", number(law.time));
+            return fmt::format("at t = {} a stream reaches zero, where the prediction ends", number(law.time));
         case theory::LawKind::other:
-            return "by none of the known laws";
+            return "late in depth the speed follows none of the known laws";
     }
     unreachable();
+}
+
+// "as fast", "0.5 times as fast"
+std::string times_as_fast(double ratio) {
+    const std::string times = fmt::format("{:.2g}", ratio);
+    return times == "1" ? "as fast" : times + " times as fast";
 }
 
 }  // namespace
@@ -69,12 +77,12 @@ std::string Motion::sentence() const {
         return fmt::format("As particles: no prediction, because {}.", problem);
     }
     const std::string begin =
-        initial_velocity == 0 ? "the tokens do not move at the start"
-        : initial_velocity < 0
-            ? fmt::format("the first blocks drive tokens apart, {:.2g} times as fast as Post-LN's bring them together",
-                          -1 / speed_factor)
-            : fmt::format("the first blocks turn tokens {:.2g} times as fast as Post-LN's", 1 / speed_factor);
-    return fmt::format("As particles ({} tokens, beta = 1): {}, and late tokens approach each other {}.", tokens, begin,
+        initial_velocity == 0  ? "the tokens do not move at the start"
+        : initial_velocity < 0 ? fmt::format("the first blocks drive tokens apart, {} as Post-LN's bring them together",
+                                             times_as_fast(-1 / speed_factor))
+                               : fmt::format("the first blocks turn tokens towards each other {} as Post-LN's",
+                                             times_as_fast(1 / speed_factor));
+    return fmt::format("As particles, which have attention alone ({} tokens, beta = 1): {}; {}.", tokens, begin,
                        law_text(law));
 }
 
@@ -104,9 +112,10 @@ std::vector<Finding> findings_of(const Motion& motion, const scheme::Program& pr
     const bool may_change = !program.learned().empty();
     return {{"weak-early-movement", may_change ? Severity::note : Severity::caution,
              fmt::format("The first blocks hardly turn the tokens{}.",
-                         may_change ? " before its learned parameters have moved" : ""),
-             fmt::format("as particles, gamma'(0) = {:.3g}, where Post-LN has {:.3g}", motion.initial_velocity,
-                         motion.post_velocity),
+                         may_change ? " before the learned parameters of the block have moved" : ""),
+             fmt::format(
+                 "as particles, the cosine between tokens grows at the rate {:.3g} at first, where Post-LN has {:.3g}",
+                 motion.initial_velocity, motion.post_velocity),
              motion.speed_factor}};
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "check/advice.hpp"
 #include "check/structure.hpp"
 #include "check/trial.hpp"
 #include "core/number.hpp"
@@ -26,7 +27,7 @@ constexpr double hopeless_gradient = 1e6;  // whatever the shape
 // block.
 constexpr double faint_memory = 1e-2;
 constexpr double lost_in_a_block = 0.25;
-constexpr double tamed = 1.2;  // logarithm of a factor over all blocks that is none to fear
+constexpr double tamed = 1.2;  // logarithm of a factor over all blocks that leaves a stream near the size it has
 constexpr double idle_turn = 1e-3;
 constexpr double slow_share = 0.8;  // of what the slower yardstick learns
 // Powers of depth: roots of a sum of 1/l have 0.2 over 96 blocks, roots 1/2, lines 1.
@@ -47,33 +48,73 @@ bool uses_dt(const scheme::Program& program) {
 
 // Steps that keep what 2L branches add of the size of a stream of unit root mean square: random branches add up by
 // squares, so that dt = 1/(s sqrt(2L)) with s the size of one; a stream that multiplies wants its rate times L below 1.
+// None where a stream vanishes or multiplies whatever the step is.
 std::optional<double> suggested_step(const BlockReport& report, const train::Corpus& corpus) {
     const double dt = report.block.settings.dt;
     if (!uses_dt(report.block.scheme.program)) {
         return std::nullopt;
     }
-    if (!report.beginning.finite()) {
+    const bool has_law = report.beginning.stream.is_exponential();
+    if ((!report.beginning.finite() || report.beginning.stream.vanishes) && !(report.beginning.own.finite && has_law)) {
         return std::nullopt;
     }
     const auto layers = static_cast<double>(report.block.settings.depth);
-    const double rate = std::max(report.beginning.stream.is_exponential() ? report.beginning.stream.rate : 0,
-                                 report.beginning.rate_over_models());
-    if (rate > 0) {
-        // Only a rate that comes from the branches becomes smaller with dt: try it.
-        Candidate slower = report.block;
-        slower.settings.dt = dt * std::min(1.0, 1 / (rate * layers));
-        const Beginning tried = beginning(slower.scheme, slower.settings, corpus);
-        const double before = std::abs(std::log(report.beginning.own.stream_factor()));
-        const double after = std::abs(std::log(tried.own.stream_factor()));
-        const bool helps = tried.finite() && after < std::max(tamed, 0.6 * before);
-        return helps ? std::optional<double>(slower.settings.dt) : std::nullopt;
-    }
+    const double rate = std::max(has_law ? report.beginning.stream.rate : 0, report.beginning.rate_over_models());
     const std::vector<double>& stream = report.beginning.own.stream;
     const double added = stream.back() * stream.back() - stream.front() * stream.front();
+    if (rate > 0) {
+        // Only what comes from the branches becomes smaller with dt: try it.
+        for (const double share : {1 / (rate * layers), 1 / std::sqrt(std::max(added, 1.0))}) {
+            Candidate slower = report.block;
+            slower.settings.dt = dt * std::min(1.0, share);
+            const DepthCurve tried = measured_depth(slower.scheme, slower.settings, corpus, report.beginning.own.depth);
+            if (tried.finite && std::abs(std::log(tried.stream_factor())) < tamed &&
+                tried.stream.back() < std::exp(tamed) * std::max(1.0, tried.stream.front())) {
+                return slower.settings.dt;
+            }
+        }
+        return std::nullopt;
+    }
     if (report.growth() == "bounded" || added <= 0) {
         return dt;
     }
     return dt * std::min(1.0, 1 / std::sqrt(added));
+}
+
+// A stream that every block multiplies, or that becomes too small for a float by any other law.
+void look_at_stream(const BlockReport& report, std::vector<Finding>& findings) {
+    const Beginning& beginning = report.beginning;
+    const DepthLaw& law = beginning.stream;
+    const DepthCurve& deepest = beginning.curves.back();
+    const std::size_t depth = report.block.settings.depth;
+    const DepthLaw own = law_of({beginning.own.stream.begin() + 1, beginning.own.stream.end()}, least_held);
+    const std::string begin = fmt::format("root mean square {} after the first", format_short(deepest.stream[1], 3));
+    const std::string beyond = law.falls ? "too small for 32-bit numbers" : "too large for 32-bit numbers";
+    if (law.is_exponential()) {
+        const double factor = beginning.own.stream_factor();
+        findings.push_back(
+            {law.falls ? "stream-shrinks-exponentially" : "stream-grows-exponentially", Severity::unstable,
+             fmt::format("The stream of a fresh model {} by {} % a block, exponentially: {}.",
+                         law.falls ? "shrinks" : "grows", format_short(law.percent_a_block(), 2),
+                         own.held < depth ? fmt::format("after block {} of {} it is {}", own.held, depth, beyond)
+                                          : fmt::format("from the first to the last of {} blocks by a factor of {}",
+                                                        depth, format_short(law.falls ? 1 / factor : factor, 2))),
+             law.held < deepest.depth
+                 ? fmt::format("{} and {} after block {} of {}; after that it is {}", begin,
+                               format_short(deepest.stream[law.held], 3), law.held, deepest.depth, beyond)
+                 : fmt::format("{} and {} after the last of {} blocks", begin, format_short(deepest.stream.back(), 3),
+                               deepest.depth),
+             law.rate});
+    } else if (law.vanishes && report.block.scheme.program.stream_count() == 1) {  // another stream may hold it
+        findings.push_back({"stream-vanishes", Severity::unstable,
+                            fmt::format("The stream of a fresh model of {} blocks becomes too small for 32-bit "
+                                        "numbers in block {}: what blocks before it have said is lost.",
+                                        deepest.depth, law.held + 1),
+                            law.held == 0 ? "root mean square 0 after the first block"
+                                          : fmt::format("{} and {} after block {}", begin,
+                                                        format_short(deepest.stream[law.held], 3), law.held),
+                            static_cast<double>(law.held + 1)});
+    }
 }
 
 // Streams and gradients of fresh models: not finite, exponential in the deepest model's depth or from model to model,
@@ -86,24 +127,14 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
         const auto first = std::find_if(beginning.curves.begin(), beginning.curves.end(),
                                         [](const DepthCurve& curve) { return !curve.finite; });
         const std::size_t at = first != beginning.curves.end() ? first->depth : depth;
-        findings.push_back({"not-finite-at-start", Severity::unstable,
-                            fmt::format("A fresh model of {} blocks already has numbers that are not finite.", at),
-                            "a pass forward and back with fresh weights", static_cast<double>(at)});
+        findings.push_back(
+            {"not-finite-at-start", Severity::unstable,
+             fmt::format("A fresh model of {} blocks has numbers that are not finite, before any training.", at),
+             "a pass forward and back with fresh weights", static_cast<double>(at)});
+        look_at_stream(report, findings);
         return;
     }
-    if (beginning.stream.is_exponential()) {
-        const double factor = beginning.own.stream_factor();
-        findings.push_back(
-            {beginning.stream.falls ? "stream-shrinks-exponentially" : "stream-grows-exponentially", Severity::unstable,
-             fmt::format("The stream of a fresh model {} by {} % a block, exponentially: {} blocks make a factor of "
-                         "{}.",
-                         beginning.stream.falls ? "shrinks" : "grows",
-                         format_short(beginning.stream.percent_a_block(), 2), depth,
-                         format_short(beginning.stream.falls ? 1 / factor : factor, 2)),
-             fmt::format("root mean square {} after the first and {} after the last of {} blocks",
-                         format_short(deepest.stream[1], 3), format_short(deepest.stream.back(), 3), deepest.depth),
-             beginning.stream.rate});
-    }
+    look_at_stream(report, findings);
     if (const double rate = beginning.rate_over_models(); rate > 0 && !beginning.stream.is_exponential()) {
         findings.push_back({"stream-grows-exponentially", Severity::unstable,
                             fmt::format("The deeper the model, the longer its stream, exponentially: every block more "
@@ -115,23 +146,34 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
                             rate});
     }
     const double ratio = deepest.gradient_ratio();
-    const std::string evidence = fmt::format(
-        "length of the gradient {} at the first and {} at the last of {} blocks; {} and {} in a model of {}",
-        format_short(deepest.gradient[1], 3), format_short(deepest.gradient.back(), 3), deepest.depth,
-        format_short(beginning.own.gradient[1], 3), format_short(beginning.own.gradient.back(), 3), depth);
-    if (deepest.gradient[1] == 0) {
-        findings.push_back({"gradient-vanishes", Severity::unstable,
-                            "No gradient reaches the first block of a fresh model: it cannot learn.", evidence, 0});
-    } else if (beginning.gradient.factor > (beginning.gradient.is_exponential() ? lost_gradient : hopeless_gradient)) {
-        const double own = beginning.own.gradient_ratio();
-        findings.push_back({beginning.gradient.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
+    const double own_ratio = beginning.own.gradient_ratio();
+    const DepthLaw& law = beginning.gradient;
+    std::string evidence =
+        fmt::format("length of the gradient {} at the first and {} at the last of {} blocks",
+                    format_short(deepest.gradient[1], 3), format_short(deepest.gradient.back(), 3), deepest.depth);
+    if (depth != deepest.depth) {
+        evidence += fmt::format("; {} and {} in a model of {}", format_short(beginning.own.gradient[1], 3),
+                                format_short(beginning.own.gradient.back(), 3), depth);
+    }
+    if (beginning.own.gradient[1] == 0 || (deepest.gradient[1] == 0 && !law.is_exponential())) {
+        const std::size_t blocks = beginning.own.gradient[1] == 0 ? depth : deepest.depth;
+        findings.push_back(
+            {"gradient-vanishes", Severity::unstable,
+             law.is_exponential()
+                 ? fmt::format("On its way back the gradient of a fresh model shrinks by {} % a block, until 32-bit "
+                               "numbers no longer hold it: none reaches the first of {} blocks, which cannot learn.",
+                               format_short(law.percent_a_block(), 2), blocks)
+                 : fmt::format("No gradient reaches the first block of a fresh model of {} blocks: it cannot learn.",
+                               blocks),
+             evidence, 0});
+    } else if (law.factor > (law.is_exponential() ? lost_gradient : hopeless_gradient)) {
+        findings.push_back({law.falls ? "gradient-vanishes" : "gradient-explodes", Severity::unstable,
                             fmt::format("On its way back the gradient of a fresh model {} by {} % a block: "
                                         "first and last block of {} differ by a factor of {}.",
-                                        beginning.gradient.falls ? "shrinks" : "grows",
-                                        format_short(beginning.gradient.percent_a_block(), 2), depth,
-                                        format_short(beginning.gradient.falls ? 1 / own : own, 2)),
+                                        law.falls ? "shrinks" : "grows", format_short(law.percent_a_block(), 2), depth,
+                                        format_short(law.falls ? 1 / own_ratio : own_ratio, 2)),
                             evidence, ratio});
-    } else if (beginning.gradient.factor > uneven_gradient) {
+    } else if (law.factor > uneven_gradient) {
         findings.push_back({"gradient-uneven", Severity::caution,
                             fmt::format("Gradients at the first block of a fresh model are {} times those at the "
                                         "last: blocks learn at very different speeds without an optimiser that "
@@ -178,11 +220,12 @@ void look_at_turns(const BlockReport& report, std::vector<Finding>& findings) {
     if (early > 1e-3 && late < idle_turn * early) {
         findings.push_back(
             {"late-blocks-are-idle", Severity::caution,
-             fmt::format("The last blocks of a fresh model do nothing: they turn the stream {:.1g} times "
-                         "as far as the first ones. The model is as deep as its first blocks.",
-                         late / early),
-             fmt::format("mean turn of the first {0} blocks {1:.2g} radians, of the last {0} {2:.2g}", quarter, early,
-                         late),
+             fmt::format("The last blocks of a fresh model do next to nothing: they turn the stream {}. The model is "
+                         "as deep as its first blocks.",
+                         late == 0 ? std::string("not at all")
+                                   : fmt::format("{:.1g} times as far as the first ones", late / early)),
+             fmt::format("mean turn {1:.2g} radians in the first {0} blocks and {2:.2g} in the last {0}", quarter,
+                         early, late),
              late / early});
     }
 }
@@ -208,8 +251,8 @@ void look_at_runs(const BlockReport& report, const std::vector<BlockReport>& yar
         const ShortRun& run = report.runs[i];
         if (run.failed() || !std::isfinite(run.last)) {
             findings.push_back({"training-fails", Severity::unstable,
-                                fmt::format("Training at {} blocks ends after {} steps: {}.", run.depth,
-                                            run.losses.size(), train::name(run.outcome)),
+                                fmt::format("Training at {} blocks ends after {} {}: {}.", run.depth, run.losses.size(),
+                                            run.losses.size() == 1 ? "step" : "steps", outcome_words(run.outcome)),
                                 fmt::format("loss {:.3f} at the start", run.first),
                                 static_cast<double>(run.losses.size())});
             continue;
@@ -252,7 +295,8 @@ void conclude(BlockReport& report, const train::Corpus& corpus) {
 }  // namespace
 
 std::string BlockReport::growth() const {
-    if (!beginning.finite() || beginning.stream.is_exponential() || beginning.rate_over_models() > 0) {
+    if (!beginning.finite() || beginning.stream.is_exponential() || beginning.stream.vanishes ||
+        beginning.rate_over_models() > 0) {
         return "exponential";
     }
     const measure::Growth& law = beginning.stream.growth;

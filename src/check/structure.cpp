@@ -233,8 +233,9 @@ class StructureWalk {
 
 // What is seen when parts of the text are changed.
 // Each part of the text is multiplied by 1.7, and the model is computed again. A part whose size has no effect is tried
-// once more times -1: a norm takes out a scale and keeps a sign, so what still shows then is only a scale that a norm
-// removes, and what does not show never acts. Writing the change into the text and parsing it again tests what the
+// once more times -1 and times 0: a norm takes out a scale, and keeps a sign and the difference between something and
+// nothing. So what still shows then is only a scale that a norm removes, and what does not show never acts. (A sign
+// alone is not enough: over an even number of blocks it may cancel.) Writing the change into the text and parsing it again tests what the
 // author wrote, not what we made of it.
 class Trials {
   public:
@@ -266,11 +267,11 @@ class Trials {
                 continue;
             }
             inert.push_back(span);
-            const auto turned = seen_when_multiplied(span, -1);  // no norm hides that
+            const bool acts = acts_at_all(span);
             const std::string part_text = text_.substr(span.begin, span.end - span.begin);
             const std::string evidence = fmt::format("`{}` times {}: the model's output changes by {:.1e} of its size",
                                                      part_text, changed_by, *scaled);
-            if (turned && *turned > no_effect) {
+            if (acts) {
                 findings.push_back(
                     {"scale-removed-by-norm", Severity::malformed,
                      part.is_term
@@ -322,6 +323,17 @@ class Trials {
         return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
             return finding.message.find('`' + name + '`') != std::string::npos;
         });
+    }
+
+    // Nothing can be divided by 0: what cannot be tried counts as acting.
+    bool acts_at_all(const scheme::Span& span) const {
+        for (const double factor : {-1.0, 0.0}) {
+            const auto seen = seen_when_multiplied(span, factor);
+            if (!seen || !(*seen <= no_effect)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // How far the output moves; nothing where the changed text is no equation.

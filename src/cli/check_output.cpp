@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "check/document.hpp"
+#include "check/advice.hpp"
 #include "core/number.hpp"
 #include "core/unreachable.hpp"
 #include "scheme/own_equation.hpp"
@@ -47,16 +47,6 @@ std::string verdict_words(check::Verdict verdict) {
     unreachable();
 }
 
-std::string bound_words(const std::string& bound) {
-    if (bound == "none") {
-        return "none: larger weights give a longer stream without limit";
-    }
-    if (bound == "bounded") {
-        return "bounded: a norm holds the stream, whatever the weights are";
-    }
-    return bound + " in depth, whatever the weights are";
-}
-
 std::string block_text(const check::BlockReport& block, const check::PreflightReport& report) {
     const check::Settings& settings = block.block.settings;
     std::string text = fmt::format("{}: {}\n{}\n\n", block.block.scheme.name, block.block.scheme.program.text(),
@@ -78,8 +68,8 @@ std::string block_text(const check::BlockReport& block, const check::PreflightRe
         text += fmt::format("  {:>6}  {:>10}  {:>10}  {:>10}\n", curve.depth, cell(curve.stream[1]),
                             cell(curve.stream.back()), cell(curve.gradient_ratio()));
     }
-    text += fmt::format("  growth of the stream: {}\n", block.growth());
-    text += fmt::format("  worst case: {}\n\n", bound_words(block.beginning.bound));
+    text += fmt::format("  growth of the stream: {} (it {})\n", block.growth(), check::growth_words(block));
+    text += wrapped("worst case: " + block.beginning.bound.words(), "  ") + "\n";
     text += fmt::format("Training loss, first and last of {} steps:\n", report.yardsticks[0].runs[0].losses.size());
     const auto add_runs = [&](const check::BlockReport& one) {
         text += fmt::format("  {:<16}", one.block.scheme.name);

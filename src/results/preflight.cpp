@@ -60,14 +60,17 @@ Json findings(const Json& check) {
     part["equation"] = check.at("equation").get<std::string>();
     part["advice"] = check.contains("advice") ? words(check.at("advice")) : "";
     part["facts"] = Json::array();
-    const auto fact = [&](const char* name, const char* key) {
+    // The class alone does not say all: a stream that shrinks is exponential too. Files of older versions have no words.
+    const auto fact = [&](const char* name, const char* key, const Json& said) {
         if (check.contains(key) && !check.at(key).is_null()) {
-            part["facts"].push_back({name, in_words(words(check.at(key)))});
+            part["facts"].push_back(
+                {name, said.is_string() ? said.get<std::string>() : in_words(words(check.at(key)))});
         }
     };
-    fact("size of the stream in a fresh model, over depth", "growth");
-    fact("how large the equation lets it become, whatever the weights are", "bound");
-    fact("suggested residual step dt", "suggested_dt");
+    fact("size of the stream in a fresh model, over depth", "growth", check.value("growth_words", Json()));
+    fact("how large the equation lets it become, whatever the weights are", "bound",
+         check.contains("worst_case") ? check.at("worst_case").value("words", Json()) : Json());
+    fact("suggested residual step dt", "suggested_dt", Json());
     part["findings"] = Json::array();
     for (const Json& finding : check.at("findings")) {
         part["findings"].push_back({{"severity", finding.at("severity").get<std::string>()},

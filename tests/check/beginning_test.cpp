@@ -23,36 +23,12 @@ Beginning beginning_of(const std::string& block, Settings settings = {}) {
     return beginning(scheme, settings, corpus());
 }
 
-std::string bound_of(const std::string& equation) {
-    train::Settings sizes;
-    sizes.layers = 96;
-    sizes.dim = 8;
-    sizes.heads = 2;
-    sizes.context = 4;
-    return bound_class(train::initial_model(sizes, scheme::scheme_of_equation(equation), 8).model, 4);
-}
-
-TEST(Bound, IsTheWorstCaseOverAllWeights) {
-    EXPECT_EQ(bound_of("norm(x + dt*f(x))"), "bounded");
-    EXPECT_EQ(bound_of("x + dt*norm(f(norm(x))) | norm(x)"), "linear");
-    EXPECT_EQ(bound_of("x + dt*f(norm(x)) | norm(x)"), "none");
-    EXPECT_EQ(bound_of("x + dt*t*norm(f(norm(x))) | norm(x)"), "quadratic");
-    EXPECT_EQ(bound_of("1.02*x + dt*norm(f(norm(x))) | norm(x)"), "exponential");
-    EXPECT_EQ(bound_of("x + dt*norm(f(norm(x)))*1.05^t | norm(x)"), "exponential");
-    EXPECT_EQ(bound_of("x/2 + dt*norm(f(norm(x))) | norm(x)"), "bounded");        // 2 at most
-    EXPECT_EQ(bound_of("x + dt*norm(f(norm(x)))/(t+1)^2 | norm(x)"), "bounded");  // pi^2/6 at most, twice
-    EXPECT_EQ(bound_of("x + 1e-4*dt*norm(f(norm(x))) | norm(x)"), "linear");      // a small step is a step
-    EXPECT_EQ(bound_of("x + dt*g*f(norm(x)) | norm(x) where ~g = 0"), "none");    // gates open
-    EXPECT_EQ(bound_of("o = f(x); x = norm(x + dt*o); y = y + dt*o | x + norm(y)"), "bounded");
-    EXPECT_EQ(bound_of("x = x + dt*y; y = norm(f(norm(x))) | norm(x)"), "linear");  // through a stream of norms
-}
-
 TEST(Beginning, PeriLnGrowsLikeTheRootOfTheNumberOfSubLayers) {
     // sigma_l^2 = sigma_0^2 + 2 l for branches of unit size in random directions; FFN biases and small widths make
     // them a little alike.
     const Beginning peri = beginning_of("peri-ln");
     EXPECT_EQ(peri.stream.growth.kind, measure::GrowthClass::sqrt);
-    EXPECT_EQ(peri.bound, "linear");
+    EXPECT_EQ(peri.bound.name(), "linear");
     EXPECT_EQ(peri.own.depth, 24U);
     EXPECT_EQ(peri.own.stream.size(), 25U);
     EXPECT_NEAR(peri.own.stream.back(), std::sqrt(48.0), 0.12 * std::sqrt(48.0));
@@ -73,12 +49,12 @@ TEST(Beginning, AFactorOnTheStreamMultipliesTwiceABlock) {
     EXPECT_NEAR(block.stream.rate, 2 * std::log(1.1), 0.02);
     EXPECT_TRUE(block.gradient.is_exponential());
     EXPECT_FALSE(block.gradient.falls);  // it grows on its way back
-    EXPECT_EQ(block.bound, "exponential");
+    EXPECT_EQ(block.bound.name(), "exponential");
 }
 
 TEST(Beginning, PostLnStaysOfUnitSize) {
     const Beginning post = beginning_of("post-ln");
-    EXPECT_EQ(post.bound, "bounded");
+    EXPECT_EQ(post.bound.name(), "bounded");
     for (std::size_t l = 1; l < post.own.stream.size(); ++l) {
         EXPECT_NEAR(post.own.stream[l], 1, 1e-3);
     }
@@ -104,6 +80,46 @@ TEST(Beginning, WhatHalvesShrinksByHalfAndWhatDoublesGrowsByAll) {
     }
     EXPECT_NEAR(law_of(doubling).percent_a_block(), 100, 1e-9);
     EXPECT_NEAR(law_of({doubling.rbegin(), doubling.rend()}).percent_a_block(), 50, 1e-9);
+}
+
+// 4^-l is 0 as a float from l = 75 on, and 4^-63 is the first power below what floats hold with all their digits.
+TEST(Beginning, WhatUnderflowsShrinksAsItDidBefore) {
+    std::vector<double> falling;
+    for (int l = 0; l < 96; ++l) {
+        falling.push_back(static_cast<double>(static_cast<float>(std::ldexp(1, -2 * l))));
+    }
+    ASSERT_EQ(falling.back(), 0);
+    const DepthLaw law = law_of(falling, least_held);
+    EXPECT_TRUE(law.vanishes);
+    EXPECT_TRUE(law.falls);
+    EXPECT_TRUE(law.is_exponential());
+    EXPECT_NEAR(law.rate, std::log(4.0), 1e-9);
+    EXPECT_NEAR(law.percent_a_block(), 75, 1e-9);
+    EXPECT_LE(law.held, 63U);
+    EXPECT_GE(law.held, 58U);
+    // Numbers that are no floats may be as small as they like.
+    EXPECT_FALSE(law_of({1, 1e-100, 1e-200}).vanishes);
+}
+
+TEST(Beginning, WhatUnderflowsWithinAFewBlocksHasALawToo) {
+    const DepthLaw quick = law_of({1, 1e-10, 1e-20, 1e-30, 0, 0, 0, 0, 0, 0}, least_held);
+    EXPECT_TRUE(quick.is_exponential());
+    EXPECT_NEAR(quick.rate, 10 * std::log(10.0), 1e-6);
+    EXPECT_EQ(quick.held, 4U);
+    // A step is none, nor is a stream that was never there, nor one that had grown before.
+    const DepthLaw step = law_of({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, least_held);
+    EXPECT_TRUE(step.vanishes);
+    EXPECT_FALSE(step.is_exponential());
+    const DepthLaw nothing = law_of({0, 0, 0, 0}, least_held);
+    EXPECT_TRUE(nothing.vanishes);
+    EXPECT_EQ(nothing.held, 0U);
+    EXPECT_FALSE(nothing.is_exponential());
+    std::vector<double> grown;
+    for (int l = 0; l < 20; ++l) {
+        grown.push_back(std::ldexp(1, l));
+    }
+    grown.push_back(0);
+    EXPECT_FALSE(law_of(grown, least_held).is_exponential());
 }
 
 TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
@@ -167,6 +183,26 @@ TEST(Beginning, TheEquationIsThatOfTheUsersModel) {
     same("x + dt*f(g*unit(x)) | g*unit(x) where ~g = sqrt(d)", "x + dt*f(g*rms(x)) | g*rms(x) where ~g = 1");
     settings.tokens = 600;  // measured with 512
     same("x + dt*norm(f(norm(x)))*n/100 | norm(x)", "x + dt*norm(f(norm(x)))*6 | norm(x)");
+}
+
+// Post-LN with another norm is that norm around the sum.
+TEST(Beginning, TheNormIsTheOneThatWasAskedFor) {
+    Settings settings;
+    settings.depth = 4;
+    const DepthCurve layernorm = beginning_of("x + dt*norm(f(x)) | norm(x)", settings).own;
+    settings.norm = "rmsnorm";
+    const DepthCurve asked = beginning_of("x + dt*norm(f(x)) | norm(x)", settings).own;
+    EXPECT_NE(asked.stream, layernorm.stream);
+}
+
+// Post-LN rests at size 1 for 24 blocks, and Peri-LN then grows like a root from there.
+TEST(Beginning, ALawBeginsWhereTheCurveBeginsToMove) {
+    std::vector<double> values;
+    for (int l = 1; l <= 96; ++l) {
+        values.push_back(l <= 24 ? 1 : std::sqrt(1 + 2.0 * (l - 24)));
+    }
+    EXPECT_NEAR(law_of(values).growth.exponent, 0.5, 0.06);
+    EXPECT_NEAR(law_of(values).factor, std::sqrt(145.0), 1e-9);
 }
 
 TEST(Beginning, ADivisionByZeroAtTheUsersSizesIsRefused) {

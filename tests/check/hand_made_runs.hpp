@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct HandMade {
     double ffn = 1;
     bool one_norm = false;       // the norm of attention serves the feed-forward too
     bool computed_wide = false;  // the model ran in double, and only the file is in the type
+    std::optional<std::size_t> without_last_norm =
+        {};  // a block of peri-ln that adds what its feed-forward gave as it is
+    std::optional<std::size_t> skip_after_norm = {};  // a block whose residual connection starts behind the norm
     std::uint64_t seed = 1;
 
     static double unit(Dtype type) { return type == Dtype::bf16 ? 0x1p-8 : type == Dtype::f16 ? 0x1p-11 : 0x1p-24; }
@@ -51,8 +55,9 @@ class HandMadeRun {
                 const Rows out = sub_layer(in);
                 (attention ? block.attention_in : block.ffn_in) = saved(in);
                 (attention ? block.attention_out : block.ffn_out) = saved(out);
-                const Rows branch = how.scheme == "peri-ln" ? norm(out, true, block) : out;
-                x = sum(x, attention ? how.attention : how.ffn, branch);
+                Rows branch = how.scheme == "peri-ln" ? norm(out, true, block) : out;
+                branch = how.without_last_norm == l && !attention ? out : branch;
+                x = sum(how.skip_after_norm == l ? in : x, attention ? how.attention : how.ffn, branch);
                 x = how.scheme == "post-ln" ? norm(x, true, block) : x;
             }
             block.resid = saved(x);

@@ -24,6 +24,8 @@ TEST(Motion, OfPeriLnGrowsWithTheNumberOfTokens) {
         EXPECT_NEAR(1 / motion.speed_factor, (e + others) / std::sqrt(e * e + others), 1e-9 * others) << tokens;
         EXPECT_NE(motion.sentence().find("(" + std::to_string(tokens) + " tokens, beta = 1)"), std::string::npos);
         EXPECT_EQ(motion.document().at("tokens"), tokens);
+        // 31.95 of 1024 tokens.
+        EXPECT_EQ(motion.sentence().find("32 times as fast as Post-LN's") != std::string::npos, tokens == 1024);
     }
 }
 
@@ -39,6 +41,14 @@ scheme::Scheme written(const char* equation) {
     scheme::Scheme scheme = scheme::find_scheme("post-ln");
     scheme.program = scheme::Program::parse(equation);
     return scheme;
+}
+
+TEST(Motion, AsFastAsPostLnIsSaidWithoutANumber) {
+    const std::string said = motion_of(scheme::find_scheme("pre-ln"), of_tokens(64)).sentence();
+    EXPECT_NE(
+        said.find("towards each other as fast as Post-LN's; late in depth the speed falls as a power of depth, t^-3."),
+        std::string::npos)
+        << said;
 }
 
 // The factors are 1 in a model of 8 blocks and 512 channels; in one of 16 blocks the first is 2^-20.
@@ -59,7 +69,8 @@ TEST(Motion, OfTokensThatAreDrivenApartIsNotWeak) {
     const Motion motion = motion_of(apart, of_tokens(64));
     EXPECT_NEAR(motion.speed_factor, -1, 1e-12);
     EXPECT_TRUE(findings_of(motion, apart.program).empty());
-    EXPECT_NE(motion.sentence().find("drive tokens apart, 1 times as fast"), std::string::npos) << motion.sentence();
+    EXPECT_NE(motion.sentence().find("drive tokens apart, as fast as Post-LN's"), std::string::npos)
+        << motion.sentence();
     const scheme::Scheme slow = written("x - dt*f(norm(x))/9 | norm(x)");
     EXPECT_EQ(findings_of(motion_of(slow, of_tokens(64)), slow.program).size(), 1U);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <regex>
 
+#include "check/advice.hpp"
 #include "check/document.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -52,7 +53,7 @@ TEST(Preflight, PeriLnIsStableAndItsStepKeepsTheStreamNearOne) {
     const BlockReport& peri = report.blocks.front();
     EXPECT_EQ(peri.verdict, Verdict::stable);
     EXPECT_EQ(peri.growth(), "sqrt");
-    EXPECT_EQ(peri.beginning.bound, "linear");
+    EXPECT_EQ(peri.beginning.bound.name(), "linear");
     // 16 branches of unit size in random directions: 1/sqrt(16).
     ASSERT_TRUE(peri.suggested_dt);
     EXPECT_NEAR(*peri.suggested_dt, 0.25, 0.03);
@@ -99,13 +100,16 @@ TEST(Preflight, AFactorOnTheStreamIsUnstableWithItsRate) {
     const BlockReport block = quick_preflight({"1.1*x + dt*norm(f(norm(x))) | norm(x)"}).blocks.front();
     EXPECT_EQ(block.verdict, Verdict::unstable);
     EXPECT_EQ(block.growth(), "exponential");
-    EXPECT_EQ(block.beginning.bound, "exponential");
+    EXPECT_EQ(block.beginning.bound.name(), "exponential");
     const Finding* stream = find(block, "stream-grows-exponentially");
     ASSERT_NE(stream, nullptr);
     EXPECT_NEAR(stream->value, 2 * std::log(1.1), 0.02);
     const Finding* gradient = find(block, "gradient-explodes");
     ASSERT_NE(gradient, nullptr);
     EXPECT_GT(gradient->value, 1000);
+    std::smatch said;
+    ASSERT_TRUE(std::regex_search(gradient->message, said, std::regex("of 8 differ by a factor of ([0-9.]+)")));
+    EXPECT_GT(std::stod(said[1]), 2);  // about 1.21^7
     EXPECT_FALSE(block.suggested_dt);  // the rate is the skip's: no step makes it smaller
 }
 
@@ -132,6 +136,7 @@ TEST(Preflight, StepsAndPowersOfDepthAreNoExponentials) {
     const BlockReport idle = growth_of("x + dt*f(norm(x))*30^(-t) | norm(x)");
     ASSERT_NE(find(idle, "late-blocks-are-idle"), nullptr);
     EXPECT_EQ(idle.verdict, Verdict::caution);
+    EXPECT_LT(find(idle, "late-blocks-are-idle")->value, 1e-6);  // 30^-6 in the last two of 8 blocks
     const BlockReport named = growth_of("x + dt*f(norm(x)) | norm(x)");
     ASSERT_NE(find(named, "known-equation"), nullptr);
     EXPECT_NE(find(named, "known-equation")->message.find("pre-ln"), std::string::npos);
@@ -159,6 +164,60 @@ TEST(Preflight, AStreamThatIsLongerInDeeperModelsIsNotSaidToShrink) {
     const std::string said = advice(block, report);
     EXPECT_NE(said.find("a stream that grows exponentially with the number of blocks"), std::string::npos) << said;
     EXPECT_EQ(said.find("shrinks"), std::string::npos) << said;
+}
+
+// 0.5*0.5 a block: as a float the stream of 96 blocks is 0 after 75 of them, and that of 8 blocks is 4^-7 of its first.
+TEST(Preflight, AStreamThatUnderflowsIsSaidToShrink) {
+    const PreflightReport report = quick_preflight({"0.5*x + dt*0.1*f(x)"});
+    const BlockReport& block = report.blocks.front();
+    EXPECT_EQ(block.beginning.curves.back().stream.back(), 0) << "otherwise this test shows nothing";
+    EXPECT_EQ(block.verdict, Verdict::unstable);
+    EXPECT_EQ(block.growth(), "exponential");
+    const Finding* stream = find(block, "stream-shrinks-exponentially");
+    ASSERT_NE(stream, nullptr);
+    EXPECT_NEAR(stream->value, std::log(4.0), 0.05);
+    EXPECT_NE(stream->message.find("from the first to the last of 8 blocks by a factor of"), std::string::npos)
+        << stream->message;
+    EXPECT_NE(stream->evidence.find("after that it is too small for 32-bit numbers"), std::string::npos);
+    EXPECT_FALSE(block.suggested_dt);  // the factor is that of x
+    const std::string said = advice(block, report);
+    EXPECT_NE(said.find("a stream that shrinks exponentially (root mean square"), std::string::npos) << said;
+    EXPECT_EQ(said.find("stays of one size"), std::string::npos) << said;
+    // In 8 blocks a gradient comes back: 4^-7 of it.
+    EXPECT_EQ(said.find("no gradient reaches"), std::string::npos) << said;
+    ASSERT_NE(find(block, "gradient-vanishes"), nullptr);
+    EXPECT_NE(find(block, "gradient-vanishes")->message.find("first and last block of 8 differ by a factor of"),
+              std::string::npos)
+        << find(block, "gradient-vanishes")->message;
+}
+
+// Branches of 1/2 in 16 sub-layers add up to sqrt(16)/2 = 2: half of that step leaves 1.
+TEST(Preflight, ASuggestedStepIsAShareOfTheStepThatWasChecked) {
+    Settings settings;
+    settings.depth = 8;
+    settings.steps = 12;
+    settings.dt = 0.5;
+    settings.norm = "rmsnorm";
+    const BlockReport peri = preflight({block_of("peri-ln")}, settings, {}).blocks.front();
+    ASSERT_TRUE(peri.suggested_dt);
+    EXPECT_NEAR(*peri.suggested_dt, 0.25, 0.04);
+}
+
+TEST(Preflight, ShortRunsHaveTheNormThatWasAskedFor) {
+    Settings settings;
+    settings.depth = 2;
+    settings.steps = 12;
+    const auto first_loss = [&](const char* norm) {
+        settings.norm = norm;
+        return preflight({block_of("peri-ln")}, settings, {}).blocks.front().runs.back().first;
+    };
+    EXPECT_NE(first_loss("layernorm"), first_loss("rmsnorm"));
+}
+
+// The equation of Pre-LN with a start that was given: how Pre-LN would start by its name is no longer asked.
+TEST(Preflight, AKnownEquationWithAStartOfItsOwnIsNotNoted) {
+    EXPECT_EQ(find(quick_preflight({"x + dt*f(norm(x)) | norm(x)"}, "matrices=0.03").blocks.front(), "known-equation"),
+              nullptr);
 }
 
 TEST(Preflight, DeepNormWithTheInverseGainIsUnstable) {
@@ -195,6 +254,7 @@ TEST(Preflight, NumbersThatAreNotFiniteAreAFindingAndNoCrash) {
     const BlockReport block = quick_preflight({"1e30*x + dt*f(norm(x))"}).blocks.front();
     EXPECT_EQ(block.verdict, Verdict::unstable);
     EXPECT_NE(find(block, "not-finite-at-start"), nullptr);
+    EXPECT_TRUE(block.runs.back().failed());
     EXPECT_EQ(block.growth(), "exponential");
     EXPECT_FALSE(block.suggested_dt);
 }

@@ -43,6 +43,10 @@ TEST(Structure, FindsWhatNeverActsAndNothingElse) {
         {"t < 1 ? x + dt*f(norm(x)) : x + dt*norm(f(norm(x))) | norm(x)", {}},
         {"attn: x + dt*f(norm(x)); ffn: x + dt*norm(f(x)) | norm(x)", {}},
         {"x + dt*unit(lambda*f(norm(x))) | norm(x) where ~lambda[d] = 1", {}},  // channels differ: directions change
+        {"attn: norm(x + dt*f(x)); ffn: x + dt*f(norm(x)) | norm(x)", {}},      // each section has its own way through
+        {"x + dt*f(norm(x)) | L > 4 ? norm(x) : x", {}},                        // a readout has one block
+        {"x = x + dt*f(norm(y)); y = 0.9*y + 0.1*x | norm(x)", {}},             // sub-layers read another stream
+        {"g*x + dt*f(norm(x)) | norm(x) where ~g = 0", {}},                     // a gate may open
         // A branch that no block takes.
         {"depth > 2 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)", {"branch-never-taken"}},
         {"x + dt*(t < 0 ? 2 : 0.5)*f(norm(x)) | norm(x)", {"branch-never-taken"}},
@@ -102,6 +106,30 @@ TEST(Structure, WhatStandsInsideADeadPartNeedsNoSentenceOfItsOwn) {
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_EQ(findings[0].id, "part-never-acts");
     EXPECT_NE(findings[0].message.find("`0*(2*x + 3*norm(x))`"), std::string::npos) << findings[0].message;
+}
+
+// What is carried on alone after block 12 keeps its direction: a norm takes out its size, over an even number of blocks its
+// sign cancels, and still it acts.
+TEST(Structure, WhatIsCarriedOnIsNotSaidNeverToAct) {
+    for (const Finding& finding :
+         structure(scheme::Program::parse("t >= 12 ? x + 0*dt*f(norm(x)) : x + dt*f(norm(x)) | norm(x)"), Settings{})) {
+        if (finding.id == "part-never-acts") {
+            EXPECT_EQ(finding.message.rfind("`0*dt*f(norm(x))` never acts", 0), 0U) << finding.message;
+        }
+    }
+}
+
+TEST(Structure, AResidualMayComeFromAnotherStream) {
+    EXPECT_EQ(ids_of("o = f(norm(x)); x = y + dt*o; y = y + dt*o | norm(x)").count("no-residual-path"), 0U);
+}
+
+TEST(Structure, BlocksWithoutAResidualAreCountedFromTheFirst) {
+    const auto findings =
+        structure(scheme::Program::parse("depth <= 0.5 ? x + dt*f(norm(x)) : f(norm(x)) | norm(x)"), Settings{});
+    const auto at = std::find_if(findings.begin(), findings.end(),
+                                 [](const Finding& finding) { return finding.id == "no-residual-path"; });
+    ASSERT_NE(at, findings.end());
+    EXPECT_EQ(at->evidence, "in 12 of 24 blocks, the first of them block 13");
 }
 
 TEST(Structure, BranchesAreJudgedAtTheDepthThatIsAskedFor) {

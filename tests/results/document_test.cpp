@@ -340,6 +340,19 @@ TEST(TheoryPage, SaysHowEachSchemeBeginsAndEnds) {
     EXPECT_EQ(figures[1]["title"], "velocity");
 }
 
+// A stream that shrinks is exponential too: the class alone would be told as growth.
+TEST(CheckPage, TellsStreamAndBoundInTheWordsOfTheFile) {
+    const ResultFolder folder("check-words");
+    folder.put("check.json",
+               R"json({"scheme": "mine", "equation": "x/2", "verdict": "unstable", "growth": "exponential",
+      "growth_words": "shrinks exponentially", "bound": "linear", "worst_case": {"words": "less than linear: like a root"},
+      "suggested_dt": null, "advice": "Do not.", "findings": [], "beginning": [], "training": []})json");
+    const Json facts = part_of(folder.read(), "findings")["facts"];
+    ASSERT_EQ(facts.size(), 2U);
+    EXPECT_EQ(facts[0][1], "shrinks exponentially");
+    EXPECT_EQ(facts[1][1], "less than linear: like a root");
+}
+
 TEST(CheckPage, HasTheVerdictAndItsFindings) {
     const ResultFolder folder("check");
     folder.put("check.json",
