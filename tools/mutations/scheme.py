@@ -2,6 +2,10 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("turning-scalars-are-not-seen", "src/scheme/time_scalars.cpp",
+     "facts.push_back(x.slope > 0 &&", "facts.push_back(x.slope > 1e300 &&"),
+    ("second-flip-between-probes-is-lost", "src/scheme/switches.cpp",
+     "while (before != now && times.size() <= most) {", "if (before != now && times.size() <= most) {"),
     ("corners-of-max-are-no-switches", "src/scheme/program.cpp",
      "(e.function == Function::min || e.function == Function::max)", "e.function == Function::min"),
     ("corners-of-min-are-no-switches", "src/scheme/program.cpp",
