@@ -24,7 +24,8 @@ Law frozen(double u, double gamma, std::string note) {
 // `doubt`: how far the limit may be wrong. One that is zero for all that is known is given as zero, and then there is
 // nothing that an error could be relative to.
 void set_limit_error(Law& law, double doubt) {
-    if (std::abs(*law.limit) <= doubt) {
+    constexpr double smallest = 1e-290;  // rates below it have lost their digits
+    if (std::abs(*law.limit) <= doubt || std::abs(*law.limit) < smallest) {
         law.limit = 0;
         law.log_one_minus_limit = 0;
     } else {

@@ -223,10 +223,11 @@ TEST(TerminalLaw, OfPreAndPeriAgreesWithTheQuadrature) {
 // Tokens that follow x0, and attention that dies like a power of t: gamma follows it to zero, from above or below. The
 // first three are walked to t = 1e100, the others only as far as steps allow.
 TEST(TerminalLaw, OfAGammaThatDiesLikeAPowerIsFrozenAtZero) {
-    for (const char* text : {"x + dt*f(norm(x)) | x + (t+1)^2*x0", "norm(x + dt*f(x)) | x + t*x0",
-                             "norm(x + 0*dt*f(x))", "norm(x + dt*x0 + dt*f(x)/(t+1))",
-                             "norm(x + dt*x0 - dt*f(x)/(t+1)^2)", "x + dt*x0 - dt*x + dt*f(norm(x))/(t+1)^2 | norm(x)",
-                             "o = f(norm(x)); y = y + dt*(x0 - y) + dt*o/(t+1); x = norm(x + dt*y)"}) {
+    for (const char* text :
+         {"x + dt*f(norm(x)) | x + (t+1)^2*x0", "norm(x + dt*f(x)) | x + t*x0", "norm(x + 0*dt*f(x))",
+          "norm(x + dt*x0 + dt*f(x)/(t+1))", "norm(x + dt*x0 - dt*f(x)/(t+1)^2)",
+          "x + dt*x0 - dt*x + dt*f(norm(x))/(t+1)^2 | norm(x)", "x + dt*x0 - dt*x + dt*f(norm(x))*exp(-t) | norm(x)",
+          "o = f(norm(x)); y = y + dt*(x0 - y) + dt*o/(t+1); x = norm(x + dt*y)"}) {
         const Law law = terminal_law(equation(text), with(32, 1));
         EXPECT_EQ(law.kind, LawKind::frozen) << text << ": " << law.note;
         EXPECT_EQ(law.limit.value_or(1), 0) << text;
