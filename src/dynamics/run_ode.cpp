@@ -51,6 +51,9 @@ void Runner::run_ode() {
         particles_.copy_to(y_.data());
     }
     while (step_.t < problem_.time && !ended_) {
+        if (step_.t >= pieces.unresolved()) {
+            return end(Outcome::step_underflow);
+        }
         const Piece piece = pieces.at(step_.t);
         particles_.set_segment(piece.begin, piece.end);
         if (step_.t == piece.begin) {  // also in a run taken up there: it has not entered the piece yet

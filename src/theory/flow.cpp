@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "scheme/limit.hpp"
+#include "scheme/moments.hpp"
 #include "scheme/switches.hpp"
 
 namespace flyball::theory {
@@ -82,17 +83,21 @@ Flow::Flow(const Program& program, const Settings& settings)
       step_(program_),
       may_take_log_(program_.stream_count() == 1 && !program_.reads(scheme::embedding_variable)),
       may_rescale_(program_.stream_count() > 1 && !program_.reads(scheme::embedding_variable)) {
-    const auto at = [&](double t) { return program_.comparisons(environment(t, n_)); };
     compares_ = false;  // environment() must not clamp while switches are looked for
-    if (!at(0).empty()) {
-        std::vector<double> probes = scheme::switch_probes(settings_.T);
-        while (probes.back() < last_time) {
-            probes.push_back(std::min(probes.back() * 1.03, last_time));
-        }
-        switches_ = scheme::find_switches(at, probes);
-        compares_ = true;
+    std::vector<double> probes = scheme::switch_probes(settings_.T);
+    while (probes.back() < last_time) {
+        probes.push_back(std::min(probes.back() * 1.03, last_time));
     }
+    const auto at = [&](double t) { return environment(t, n_); };
+    scheme::Moments moments = scheme::find_moments(program_, at, probes);
+    compares_ = !program_.comparisons(at(0)).empty();
+    switches_ = std::move(moments.switches);
     switches_.push_back(HUGE_VAL);
+    stops_ = std::move(moments.stops);
+    stops_.push_back(HUGE_VAL);
+    stop_noise_ = std::move(moments.noise);
+    stop_noise_.push_back(0);
+    unresolved_ = moments.unresolved.value_or(HUGE_VAL);
     Stream start;
     start.log_length = std::log(settings_.r0);
     streams_.assign(program_.stream_count(), start);
@@ -200,7 +205,7 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
 }
 
 // Finds out by trial which lengths the manifold fixes in this piece: a stream twice or half as long that comes out of
-// N0 the same has no length of its own. Whether such a length moves with t is tried at a few later times.
+// N0 the same has no length of its own. Whether such a length moves with t is tried at later times.
 void Flow::enter(double begin, double end) {
     begin_ = begin;
     end_ = end;
@@ -222,15 +227,36 @@ void Flow::enter(double begin, double end) {
         streams_[i].forgets_length =
             std::abs(length_after(2, begin) - is) <= same && std::abs(length_after(0.5, begin) - is) <= same;
         if (streams_[i].forgets_length) {
-            for (const double later : {0.3, 2.0, 50.0}) {
-                lengths_move_ =
-                    lengths_move_ || !(std::abs(length_after(1, std::min(begin + later, end_)) - is) <= same);
+            for (const double later : later_times()) {
+                lengths_move_ = lengths_move_ || std::abs(length_after(1, later) - is) > same;
             }
         }
     }
     problem_.clear();
     find_shown_stream(begin);
     look(begin);
+}
+
+double Flow::last_change() const {
+    const auto last_finite = [](const std::vector<double>& times) { return times.size() > 1 ? *(times.end() - 2) : 0; };
+    return std::max(last_finite(switches_), last_finite(stops_));
+}
+
+// Times of this piece at which something may be seen that is not there at its begin: soon, late, very late, and where
+// factors change.
+std::vector<double> Flow::later_times() const {
+    std::vector<double> times;
+    for (const double later : {0.3, 2.0, 50.0}) {
+        times.push_back(std::min(begin_ + later, end_));
+    }
+    for (double t = 1e3; t < std::min(end_, last_time); t *= 1e3) {
+        if (t > begin_) {
+            times.push_back(t);
+        }
+    }
+    std::copy_if(stops_.begin(), stops_.end(), std::back_inserter(times),
+                 [&](double t) { return t > begin_ && t <= end_ && std::isfinite(t); });
+    return times;
 }
 
 bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& frame,

@@ -20,6 +20,14 @@ class Flow {
 
     // No step may cross one of these times: comparisons of the text flip there. The last is infinite.
     const std::vector<double>& switches() const { return switches_; }
+    // Nor one of these: around them a factor changes quickly. The last is infinite.
+    const std::vector<double>& stops() const { return stops_; }
+    // How closely factors can be followed on the way to each of them.
+    const std::vector<double>& stop_noise() const { return stop_noise_; }
+    // The equation changes no more after this time, but slowly.
+    double last_change() const;
+    // Nobody can go on from here (scheme/moments.hpp). Infinite as a rule.
+    double unresolved() const { return unresolved_; }
 
     // Starts the piece of time after the switch at `begin` (0 at first) and puts the state on its manifold.
     void enter(double begin, double end);
@@ -82,6 +90,7 @@ class Flow {
                                        const scheme::PlaneVector& here, const Numbers& noise, double& lost);
     Numbers rate_noise(double t, const Numbers& rate);
     double readout_drift(double t, Chart chart);
+    std::vector<double> later_times() const;
     void find_shown_stream(double t);
     void rescale(double t);
     void multiply_shares(double factor);
@@ -99,6 +108,9 @@ class Flow {
     bool may_rescale_ = false;
     double log_scale_ = 0;
     std::vector<double> switches_;
+    std::vector<double> stops_;
+    std::vector<double> stop_noise_;
+    double unresolved_ = HUGE_VAL;
     double begin_ = 0;
     double end_ = 0;
     std::vector<Stream> streams_;

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "theory/limits.hpp"
-
 namespace flyball::theory {
 
 namespace {
@@ -126,6 +124,19 @@ Estimate limit_with(const std::vector<Term>& terms, double delta) {
 }
 
 }  // namespace
+
+std::optional<Estimate> limit_of_power(const std::vector<Sample>& grid, double noise) {
+    const std::vector<Term> terms = terms_of(
+        grid, 0, [](const Sample& s) { return s.u; }, [&](const Sample& s) { return noise * std::abs(s.u); });
+    const std::vector<Term> powers = local_powers(terms);
+    const Estimate p = limit_of(powers);
+    constexpr double slowest = 0.1;  // what hardly dies is not told from a logarithm
+    if (powers.size() < 9 || !(p.value < -slowest && p.error < 0.1) || !settles(powers, 1e-5)) {
+        return std::nullopt;
+    }
+    const Estimate limit = limit_with(terms, -p.value);
+    return limit.error <= 1e-3 ? std::optional(limit) : std::nullopt;
+}
 
 // p is the slope of log(t lambda) at the end. For p = 0 the law is a power and kappa is t lambda itself; otherwise
 // alpha comes from the last sample, and kappa and log C are limits of sequences over all samples since consensus came

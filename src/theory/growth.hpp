@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "theory/limits.hpp"
 #include "theory/tail.hpp"
 
 namespace flyball::theory {
@@ -35,6 +36,10 @@ Law far_law(const Walk& walk, const Tail& tail);
 // `late`, the rest in all of the `grid`: where t^p is large, rounding hides kappa and the constant. Nothing when no law
 // fits.
 std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<Sample>& late, double noise);
+
+// Where u tends to a limit as a power of t does, from equal ratios of t near an end that came early: that limit.
+// Nothing when u goes on, or the end came too early to tell.
+std::optional<Estimate> limit_of_power(const std::vector<Sample>& grid, double noise);
 
 // Exponents are typed as short decimals or fractions: one that is met to within ten times the error is meant.
 double simple_number(double value, double error);

@@ -21,6 +21,18 @@ Law frozen(double u, double gamma, std::string note) {
     return law;
 }
 
+// `doubt`: how far the limit may be wrong. One that is zero for all that is known is given as zero, and then there is
+// nothing that an error could be relative to.
+void set_limit_error(Law& law, double doubt) {
+    constexpr double smallest = 1e-290;  // rates below it have lost their digits
+    if (std::abs(*law.limit) <= doubt || std::abs(*law.limit) < smallest) {
+        law.limit = 0;
+        law.log_one_minus_limit = 0;
+    } else {
+        law.error = doubt / std::abs(*law.limit);
+    }
+}
+
 std::string slopes_note(const Walk& walk, const Tail& tail) {
     const Sample& last = walk.samples.back();
     std::string note = fmt::format("at t = {:.4g}: d log(gamma'/(1-gamma))/d log t = {:.5g}, 1-gamma = exp({:.6g})",
@@ -33,17 +45,68 @@ std::string slopes_note(const Walk& walk, const Tail& tail) {
     return note + (walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
 
-// gamma' changes its sign for ever: 1 - gamma touches zero again and again, or gamma swings about a limit.
-std::optional<std::string> swinging(const Walk& walk, const Tail& tail) {
+// Times at which gamma' changes its sign, which it does on a straight line.
+std::vector<double> turns_of(const std::vector<Sample>& samples) {
     std::vector<double> turns;
-    for (std::size_t i = 1; i < tail.samples.size(); ++i) {
-        if (tail.samples[i].forward != tail.samples[i - 1].forward) {
-            turns.push_back(tail.samples[i].t);
+    for (std::size_t i = 1; i < samples.size(); ++i) {
+        const Sample& before = samples[i - 1];
+        const Sample& after = samples[i];
+        if (after.forward != before.forward) {
+            const double ratio = std::exp(after.log_velocity - before.log_velocity);
+            turns.push_back(before.t + (after.t - before.t) * (std::isfinite(ratio) ? 1 / (1 + ratio) : 1));
         }
     }
-    if (turns.size() < 4) {
+    return turns;
+}
+
+// Turns come in pairs, tokens passing each other and tokens farthest apart, and the gaps alternate: whole pairs.
+double period_of(const std::vector<double>& turns) {
+    const std::size_t begin = (turns.size() - 1) % 2;
+    return 2 * (turns.back() - turns[begin]) / static_cast<double>(turns.size() - 1 - begin);
+}
+
+// How often gamma' turns. Steps are about as long as swings, so the first and the last few of the tail are looked at
+// once more, closely: only gaps that agree, near by and from first to last, are a period.
+std::string when_it_turns(const scheme::Program& program, const Settings& settings, const std::vector<double>& turns) {
+    constexpr std::size_t few = 12;
+    constexpr double looks = 16;  // at a swing
+    constexpr double alike = 0.1;
+    const std::size_t count = std::min(turns.size(), few);
+    double shortest = HUGE_VAL;
+    double longest = 0;
+    double period = period_of(turns);
+    double begin = 0;
+    for (const auto& some : {std::vector(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(count)),
+                             std::vector(turns.end() - static_cast<std::ptrdiff_t>(count), turns.end())}) {
+        begin = std::max(begin, some.front());
+        const double step = period_of(some) / looks;
+        const std::vector<double> found =
+            turns_of(sampled_evenly(program, settings, begin - step, some.back() + step, step));
+        for (std::size_t i = 2; i < found.size(); ++i) {
+            shortest = std::min(shortest, found[i] - found[i - 2]);
+            longest = std::max(longest, found[i] - found[i - 2]);
+        }
+        if (found.size() > 2) {
+            period = period_of(found);
+        }
+    }
+    return longest - shortest <= alike * longest
+               ? fmt::format("twice in about every {:.4g}", period)
+               : fmt::format("at unequal gaps, twice within {:.4g} at the least and {:.4g} at the most", shortest,
+                             longest);
+}
+
+// gamma' changes its sign for ever: 1 - gamma touches zero again and again, or gamma swings about a limit.
+bool swings(const Tail& tail) {
+    return turns_of(tail.samples).size() >= 4;
+}
+
+std::optional<std::string> swinging(const scheme::Program& program, const Settings& settings, const Walk& walk,
+                                    const Tail& tail) {
+    if (!swings(tail)) {
         return std::nullopt;
     }
+    const std::vector<double> turns = turns_of(tail.samples);
     const Sample& first = tail.samples.front();
     const Sample& last = tail.samples.back();
     // The mean slope of u, by least squares: single samples may lie on a spike.
@@ -64,16 +127,15 @@ std::optional<std::string> swinging(const Walk& walk, const Tail& tail) {
     const std::string how = last.u > first.u + 10
                                 ? fmt::format("on the whole 1-gamma falls like exp(-{:.4g} t)", above / below)
                                 : fmt::format("gamma swings between {:.4g} and {:.4g}", low->gamma, high->gamma);
-    // Turns come in pairs, tokens passing each other and tokens farthest apart, and the gaps alternate: whole pairs.
-    const std::size_t begin = (turns.size() - 1) % 2;
-    const double gap = (turns.back() - turns[begin]) / static_cast<double>(turns.size() - 1 - begin);
-    return fmt::format("gamma' changes its sign again and again, about every {:.4g} near t = {:.4g}: {}{}", gap,
-                       turns.back(), how, walk.stopped.empty() ? "" : "; " + walk.stopped);
+    const std::string when = when_it_turns(program, settings, turns);
+    return fmt::format("gamma' changes its sign again and again, {} near t = {:.4g}: {}{}", when, turns.back(), how,
+                       walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
 
 // gamma has a limit below 1, or what is left of its way is too slow to see. Nothing when it still moves. Where lambda
 // falls like t^(p-1) with p < 0, the rest of the way of u is finite and known: the integral from t on is t lambda/(-p).
-std::optional<Law> stopping(const Walk& walk, const Tail& tail) {
+std::optional<Law> stopping(const scheme::Program& program, const Settings& settings, const Walk& walk,
+                            const Tail& tail) {
     const Sample& last = walk.samples.back();
     const double width = tail.samples.empty() ? 0 : last.u - tail.samples.front().u;
     // A velocity that moves nothing is rounding.
@@ -83,22 +145,32 @@ std::optional<Law> stopping(const Walk& walk, const Tail& tail) {
         const bool still_moves = walk.to_the_end() && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
                                  tail.drift < fit && std::exp(last.log_rate) * last.t < 2 * std::abs(width);
         Law law = frozen(last.u, last.gamma, still_moves ? not_reached : walk.stopped);
-        law.error = std::exp(-last.u) * std::max(std::abs(width), 1e-13) / std::max(std::abs(*law.limit), 1e-300);
+        set_limit_error(law, std::exp(-last.u) * std::max(std::abs(width), 1e-13 * std::min(1.0, std::abs(last.u))));
         return law;
     }
     const double p = tail.slope + 1;
     const double precision = walk.to_the_end() ? 1e-6 : 1e-3;
-    if (tail.drift <= fit && last.forward && p < -precision && tail.steady) {  // the rest of the way is finite
-        const double rest = std::exp(last.log_rate + std::log(last.t)) / -p;
-        Law law = frozen(last.u + rest, last.gamma + std::exp(last.log_velocity + std::log(last.t)) / -p, walk.stopped);
+    if (tail.drift <= fit && p < -precision && tail.steady) {  // the rest of the way is finite
+        const double sign = last.forward ? 1 : -1;
+        const double rest = sign * std::exp(last.log_rate + std::log(last.t)) / -p;
+        Law law = frozen(last.u + rest, last.gamma + sign * std::exp(last.log_velocity + std::log(last.t)) / -p,
+                         walk.stopped);
         // The same from u alone, by Aitken's formula over the tail.
         const Sample& first = tail.samples.front();
         const Sample& middle = sample_at(tail.samples, std::sqrt(first.t) * std::sqrt(last.t));
         const double d1 = middle.u - first.u;
         const double d2 = last.u - middle.u;
-        const double other_rest = d1 > d2 && d2 > 0 ? d2 * d2 / (d1 - d2) : 0;
-        law.error = std::exp(-last.u) * std::abs(rest - other_rest) / std::max(*law.limit, 1e-300);
+        const double other_rest = d2 / d1 > 0 && d2 / d1 < 1 ? d2 * d2 / (d1 - d2) : 0;
+        set_limit_error(law, std::exp(-last.u) * std::abs(rest - other_rest));
         return law;
+    }
+    if (!walk.to_the_end() && last.u < -std::log(near_consensus) && last.t > 100) {
+        const std::vector<Sample> grid = sampled_back_from(program, settings, std::max(1.0, last.t / 1e4), last.t);
+        if (const auto limit = limit_of_power(grid, walk.noise)) {
+            Law law = frozen(limit->value, -std::expm1(-limit->value), walk.stopped);
+            set_limit_error(law, std::exp(-limit->value) * limit->error);
+            return law;
+        }
     }
     if (last.u < -std::log(near_consensus) && walk.to_the_end()) {
         return frozen(last.u, last.gamma, fmt::format("{}; {}", not_reached, slopes_note(walk, tail)));
@@ -120,10 +192,14 @@ Law classify(const scheme::Program& program, const Settings& settings, const Wal
             walk.extinct->stream, walk.extinct->time);
         return law;
     }
-    if (const auto stops = stopping(walk, tail)) {
+    if (walk.unfinished) {  // no law of what is seen so far holds
+        law.note = walk.stopped;
+        return law;
+    }
+    if (const auto stops = stopping(program, settings, walk, tail)) {
         return *stops;
     }
-    if (const auto note = swinging(walk, tail)) {
+    if (const auto note = swinging(program, settings, walk, tail)) {
         law.note = *note;
         return law;
     }
@@ -227,7 +303,7 @@ Law terminal_law(const scheme::Program& program, const Settings& settings) {
     }
     Tail tail = tail_of(walked);
     Law law = classify(program, settings, walked, tail);
-    if (walked.samples.back().u > deep && walked.underflow && odd(law) && !swinging(walked, tail)) {
+    if (walked.samples.back().u > deep && walked.underflow && odd(law) && !swings(tail)) {
         walked = walk(program, settings, deeper);
         tail = tail_of(walked);
         law = classify(program, settings, walked, tail);
@@ -237,6 +313,9 @@ Law terminal_law(const scheme::Program& program, const Settings& settings) {
         law.note += (law.note.empty() ? "seen as far as numbers go: " : "; ") + walked.stopped;
     }
     cross_check(law, walked, tail);
+    if (law.error && *law.error < walked.shaken) {
+        law.error = walked.shaken;
+    }
     return law;
 }
 

@@ -15,23 +15,32 @@ constexpr double same_readout = 1e-12;
 
 }  // namespace
 
-// Is the readout's direction that of one stream? Asked at times and states without symmetry.
+// Is the readout's direction that of one stream? Asked at times and states without symmetry. A time so late that the
+// readout has no value says nothing.
 void Flow::find_shown_stream(double t) {
     shown_.reset();
+    std::vector<double> times = later_times();
+    times.push_back(t);
     for (std::size_t i = 0; i < streams_.size() && !shown_; ++i) {
         bool parallel = true;
-        for (const double later : {0.0, 0.37, 3.1, 40.0}) {
+        bool seen = false;
+        double state = 0;
+        for (const double later : times) {
             std::vector<Stream> trial = streams_;
             for (std::size_t k = 0; k < trial.size(); ++k) {
                 trial[k].direction = {};
-                trial[k].direction.value = (0.1 + 0.35 * static_cast<double>(k)) / (1 + 0.1 * later);
+                trial[k].direction.value = (0.1 + 0.35 * static_cast<double>(k)) / (1 + 0.1 * state);
                 trial[k].log_length = 0.3 + 0.4 * static_cast<double>(k);
             }
-            const auto shown = readout(std::min(t + later, end_), trial);
-            const PlaneVector x = vector(trial[i]);
-            parallel = parallel && shown &&
-                       std::abs(shown->a * x.b - shown->b * x.a) <= same_readout * std::abs(shown->a * x.b);
+            state += 1;
+            if (const auto shown = readout(later, trial)) {
+                const PlaneVector x = vector(trial[i]);
+                seen = true;
+                parallel =
+                    parallel && std::abs(shown->a * x.b - shown->b * x.a) <= same_readout * std::abs(shown->a * x.b);
+            }
         }
+        parallel = parallel && seen;
         if (parallel) {
             shown_ = i;
         }

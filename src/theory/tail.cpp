@@ -74,9 +74,11 @@ Walk raw_walk(const scheme::Program& program, const Settings& settings, double d
         const double t = k == 100 * per_decade ? last_time : std::pow(10.0, static_cast<double>(k) / per_decade);
         while (track.t() < t) {
             result.noise = std::max(result.noise, track.noise());
+            result.shaken = track.shaken();
             if (!track.step(t)) {
                 result.stopped = fmt::format("{} at t = {:.4g}", track.stopped(), track.t());
                 result.extinct = track.extinct();
+                result.unfinished = track.unfinished();
                 return result;
             }
             if (!keep(track.t() == t)) {
@@ -133,6 +135,16 @@ std::vector<Sample> sampled_back_from(const scheme::Program& program, const Sett
         samples.push_back(sample_of(track, track.point(), true));
     }
     return mended(samples);
+}
+
+std::vector<Sample> sampled_evenly(const scheme::Program& program, const Settings& settings, double begin, double end,
+                                   double step) {
+    Track track(program, settings, 2 * most_steps);
+    std::vector<Sample> samples;
+    for (double t = std::max(begin, 0.0); t <= end && track.go_to(t); t += step) {
+        samples.push_back(sample_of(track, track.point(), false));
+    }
+    return samples;
 }
 
 const Sample& sample_at(const std::vector<Sample>& samples, double t) {

@@ -26,10 +26,12 @@ struct Sample {
 
 struct Walk {
     std::vector<Sample> samples;
-    std::string stopped;     // why it ended before t = 1e100
-    bool underflow = false;  // 1 - gamma has become 0, or so small that the law must have shown
+    std::string stopped;      // why it ended before t = 1e100
+    bool unfinished = false;  // it ended before the equation had done all that it does at definite times
+    bool underflow = false;   // 1 - gamma has become 0, or so small that the law must have shown
     std::optional<Track::Extinction> extinct;
-    double noise = 0;  // relative, of u and lambda: integration and rounding
+    double shaken = 0;  // Track::shaken()
+    double noise = 0;   // relative, of u and lambda: integration and rounding
 
     bool to_the_end() const { return !underflow && stopped.empty(); }
 };
@@ -41,6 +43,10 @@ Walk walk(const scheme::Program& program, const Settings& settings, double deep)
 // Samples at times in equal ratios, eight a decade, that end with `end`: for solutions too short for the grid above.
 std::vector<Sample> sampled_back_from(const scheme::Program& program, const Settings& settings, double begin,
                                       double end);
+
+// Samples at equal distances, as far as the solution goes.
+std::vector<Sample> sampled_evenly(const scheme::Program& program, const Settings& settings, double begin, double end,
+                                   double step);
 
 // The last sample at or before t.
 const Sample& sample_at(const std::vector<Sample>& samples, double t);

@@ -30,7 +30,7 @@ Track::Track(const scheme::Program& program, const Settings& settings, int most_
     stopped_ = flow_.problem();
 }
 
-// One accepted step, never across a switch. When steps stay small while t hardly grows and nothing is seen to move, one
+// One accepted step, never across a switch or a stop. When steps stay small while t hardly grows and nothing is seen to move, one
 // of two reasons is tried in turn: a short stream that is only noise (make_plain), then stiffness (the implicit table).
 bool Track::step(double end) {
     if (!stopped_.empty() || !(t() < end)) {
@@ -40,8 +40,15 @@ bool Track::step(double end) {
         stopped_ = fmt::format("still moving after {} steps", most_steps_);
         return false;
     }
-    const double stop = std::min(end, flow_.switches()[next_switch_]);
+    if (t() >= flow_.unresolved()) {
+        stopped_ = "a factor of the equation changes too quickly for numbers";
+        return false;
+    }
+    const double stop = std::min({end, flow_.switches()[next_switch_], flow_.stops()[next_stop_]});
     Numbers y = flow_.numbers();
+    const double reachable = 10 * flow_.stop_noise()[next_stop_];
+    integrator_.tolerance = std::max(integrator_.implicit ? implicit_tolerance : tolerance, reachable);
+    shaken_ = std::max(shaken_, reachable);
     if (integrator_.step(offset_, y, stop - origin_) == Extrapolation::Outcome::underflow) {
         if (offset_ > 0) {
             origin_ += offset_;
@@ -63,6 +70,10 @@ bool Track::step(double end) {
     if (extinct_) {
         stopped_ = fmt::format("{} reaches zero", extinct_->stream);
     }
+    if (t() == flow_.stops()[next_stop_]) {
+        ++next_stop_;
+        steps_since_ = 0;
+    }
     if (t() == flow_.switches()[next_switch_]) {
         ++next_switch_;
         flow_.enter(t(), flow_.switches()[next_switch_]);
@@ -76,11 +87,9 @@ bool Track::step(double end) {
         steps_since_ = 0;
     } else if (++steps_since_ > patience && flow_.make_plain()) {
         integrator_.implicit = false;
-        integrator_.tolerance = tolerance;
         steps_since_ = 0;
     } else if (steps_since_ > patience && !integrator_.implicit) {
         integrator_.implicit = true;
-        integrator_.tolerance = implicit_tolerance;
     } else if (steps_since_ > 20 * patience) {
         stopped_ = fmt::format("still moving after {} steps", steps_);
     }
@@ -117,8 +126,11 @@ void Track::return_to(const Mark& mark) {
     stopped_.clear();
     ending_.reset();
     extinct_.reset();
-    const auto& switches = flow_.switches();
-    next_switch_ = static_cast<std::size_t>(std::upper_bound(switches.begin(), switches.end(), t()) - switches.begin());
+    const auto first_after = [&](const std::vector<double>& times) {
+        return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), t()) - times.begin());
+    };
+    next_switch_ = first_after(flow_.switches());
+    next_stop_ = first_after(flow_.stops());
 }
 
 }  // namespace flyball::theory

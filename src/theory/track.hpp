@@ -26,10 +26,15 @@ class Track {
     // Relative error of the numbers, roughly. Several streams keep fewer digits than one.
     double noise() const { return integrator_.implicit || flow_.several() ? 1e-12 : 1e-14; }
 
+    // The worst relative error that a step was allowed because rounding of t shakes the equation; 0 as a rule.
+    double shaken() const { return shaken_; }
+
     // One step, at most to `end`; false when there is none (see stopped()).
     bool step(double end);
     bool go_to(double end);
     const std::string& stopped() const { return stopped_; }
+    // Stopped before the equation had done all that it does at definite times.
+    bool unfinished() const { return !stopped_.empty() && t() <= flow_.last_change(); }
 
     // A stream has reached zero at a finite time, and with it the solution ends.
     struct Extinction {
@@ -56,6 +61,8 @@ class Track {
     double origin_ = 0;
     double offset_ = 0;
     std::size_t next_switch_ = 0;
+    std::size_t next_stop_ = 0;
+    double shaken_ = 0;
     std::string stopped_;
     double doubled_at_ = 0;  // t when the steps below were last counted from 0
     double nearness_then_ = 0;

@@ -224,5 +224,22 @@ TEST(Advice, OfRunsNamesTheLossOfTheDeepestOfEach) {
     EXPECT_EQ(own.find("peri-ln:"), std::string::npos) << own;
 }
 
+// A ratio of speeds is told only where both draw tokens together.
+TEST(Advice, OfTwoBlocksSaysWhichDrivesTokensApart) {
+    BlockReport a = report_named("a", even, even);
+    BlockReport b = report_named("b", even, even);
+    a.motion = {};
+    b.motion = {};
+    a.motion.initial_velocity = 0.5;
+    b.motion.initial_velocity = 1.5;
+    EXPECT_NE(difference(a, b).find("As particles, b turns tokens 3 times as fast as a at the start."),
+              std::string::npos)
+        << difference(a, b);
+    b.motion.initial_velocity = -0.2;
+    EXPECT_NE(difference(a, b).find("As particles at the start, a draws tokens together, and b drives them apart."),
+              std::string::npos)
+        << difference(a, b);
+}
+
 }  // namespace
 }  // namespace flyball::check::advice_test

@@ -341,6 +341,27 @@ TEST(Switches, AreFoundToTheLastBit) {
     EXPECT_EQ(switch_times(problem_of(settings, scalar)).size(), 1U);
 }
 
+// Post-LN depends on the integral of its factor alone: sqrt(pi)/2 of a pulse that steps of a run at rest would pass over.
+TEST(Switches, NoStepPassesOverAPulse) {
+    Settings settings;
+    settings.tokens = 8;
+    settings.dim = 4;
+    settings.samples = 2;
+    settings.time = std::sqrt(std::acos(-1.0)) / 2;
+    const double right = simulate(settings, "post-ln").samples.back().cosine;
+    settings.time = 1000;
+    const Record record = run(problem_of(settings, scheme::Program::parse("norm(x + dt*f(x)*exp(-(t-300)^2*4))")),
+                              control_of(settings), watch_of(settings));
+    EXPECT_EQ(record.outcome, Outcome::done);
+    EXPECT_NEAR(record.samples.back().cosine, right, 1e-6);
+    // One that lies between two numbers t, with an integral of 2e5, ends the run.
+    const Record narrow =
+        run(problem_of(settings, scheme::Program::parse("norm(x + dt*f(x)*1e20*exp(-(t-300)^2*1e29))")),
+            control_of(settings), watch_of(settings));
+    EXPECT_EQ(narrow.outcome, Outcome::step_underflow);
+    EXPECT_LE(narrow.samples.back().t, 300);
+}
+
 // ---- robustness ---------------------------------------------------------------------------------------------------
 
 TEST(Outcomes, DivergenceIsAResult) {

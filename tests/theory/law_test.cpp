@@ -220,6 +220,32 @@ TEST(TerminalLaw, OfPreAndPeriAgreesWithTheQuadrature) {
     }
 }
 
+// Tokens that follow x0, and attention that dies like a power of t: gamma follows it to zero, from above or below. The
+// first three are walked to t = 1e100, the others only as far as steps allow.
+TEST(TerminalLaw, OfAGammaThatDiesLikeAPowerIsFrozenAtZero) {
+    for (const char* text :
+         {"x + dt*f(norm(x)) | x + (t+1)^2*x0", "norm(x + dt*f(x)) | x + t*x0", "norm(x + 0*dt*f(x))",
+          "norm(x + dt*x0 + dt*f(x)/(t+1))", "norm(x + dt*x0 - dt*f(x)/(t+1)^2)",
+          "x + dt*x0 - dt*x + dt*f(norm(x))/(t+1)^2 | norm(x)", "x + dt*x0 - dt*x + dt*f(norm(x))*exp(-t) | norm(x)",
+          "o = f(norm(x)); y = y + dt*(x0 - y) + dt*o/(t+1); x = norm(x + dt*y)"}) {
+        const Law law = terminal_law(equation(text), with(32, 1));
+        EXPECT_EQ(law.kind, LawKind::frozen) << text << ": " << law.note;
+        EXPECT_EQ(law.limit.value_or(1), 0) << text;
+        EXPECT_EQ(law.log_one_minus_limit.value_or(1), 0) << text;
+        EXPECT_FALSE(law.error) << text << ": a relative error of zero, " << *law.error;
+    }
+}
+
+// Post-LN backwards in the clock 1 - (1+t)^-0.1, of which 1e-10 is left at t = 1e100. The limit is gamma at 1 of
+// gamma' = -2 q (1-gamma)(1+(n-1)gamma)/Z, by mpmath with 30 digits.
+TEST(TerminalLaw, OfAGammaThatFallsIsExtrapolatedAsOneThatGrows) {
+    const Law law = terminal_law(equation("norm(x - dt*f(x)/(1+t)^1.1/10)"), with(6, 1));
+    ASSERT_EQ(law.kind, LawKind::frozen) << law.note;
+    EXPECT_EQ(law.note, "");
+    EXPECT_NEAR(law.limit.value(), -0.148968838443570316, 1e-11);
+    EXPECT_LT(law.error.value(), 1e-7);
+}
+
 // Near consensus deviations follow u'' + u' + k u = 0, so 1-gamma = u^2 C exp(-t) turns at the zeros of u and of u',
 // two in every pi/w with w^2 = k - 1/4. Few of them at small w, and unevenly spaced.
 TEST(TerminalLaw, TellsHowOftenTokensSwing) {
@@ -227,16 +253,34 @@ TEST(TerminalLaw, TellsHowOftenTokensSwing) {
         const Law law = terminal_law(
             equation("y = y + dt*(" + std::to_string(k) + "*(f(x) - x) - y); x = norm(x + dt*y)"), with(8, 1.5));
         EXPECT_EQ(law.kind, LawKind::other);
-        const std::string before = "about every ";
+        const std::string before = "twice in about every ";
         const std::size_t place = law.note.find(before);
         ASSERT_NE(place, std::string::npos) << law.note;
-        const double gap = std::stod(law.note.substr(place + before.size()));
-        EXPECT_NEAR(gap * std::sqrt(k - 0.25) / std::acos(0.0), 1, digits) << law.note;
+        const double period = std::stod(law.note.substr(place + before.size()));
+        EXPECT_NEAR(period * std::sqrt(k - 0.25) / std::acos(-1.0), 1, digits) << law.note;
+        EXPECT_EQ(law.note.find("unequal"), std::string::npos) << law.note;
         const std::string fall = "1-gamma falls like exp(-";
         const std::size_t rate = law.note.find(fall);
         ASSERT_NE(rate, std::string::npos) << law.note;
         EXPECT_NEAR(std::stod(law.note.substr(rate + fall.size())), 1, 0.01) << law.note;
     }
+}
+
+// u'' + u' + 4 (1+t) u = 0 swings faster and faster: two turns in pi/w at w^2 = 4 (1+t) - 1/4, which no single number
+// tells.
+TEST(TerminalLaw, DoesNotCallAMeanOfUnequalGapsAPeriod) {
+    const Law law = terminal_law(equation("y = y + dt*(4*(1+t)*(f(x) - x) - y); x = norm(x + dt*y)"), with(8, 1.5));
+    EXPECT_EQ(law.kind, LawKind::other);
+    EXPECT_EQ(law.note.find("about every"), std::string::npos) << law.note;
+    const auto number_after = [&](const std::string& words) {
+        const std::size_t place = law.note.find(words);
+        return place == std::string::npos ? NAN : std::stod(law.note.substr(place + words.size()));
+    };
+    const double last = number_after("near t = ");
+    const double shortest = number_after("unequal gaps, twice within ");
+    const double longest = number_after("at the least and ");
+    EXPECT_NEAR(shortest * std::sqrt(4 * (1 + last) - 0.25) / std::acos(-1.0), 1, 0.03) << law.note;
+    EXPECT_GT(longest, 1.2 * shortest) << law.note;
 }
 
 }  // namespace

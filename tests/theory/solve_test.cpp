@@ -117,6 +117,72 @@ TEST(ReducedLaw, NoStepPassesOverACornerOfMinOrMax) {
                 solve(named("post-ln"), settings, {clock})[0].log_one_minus_gamma, 1e-11);
 }
 
+// Again the integral of the factor decides. None of these is anything but zero, to all digits, at the times where steps
+// would end without it.
+TEST(ReducedLaw, NoStepPassesOverAPulse) {
+    const Settings settings = with(8, 1);
+    const double pi = std::acos(-1.0);
+    struct Pulse {
+        const char* text;
+        double clock;
+        double digits;  // numbers near 300 lie 6e-14 apart, which shakes narrow pulses
+    };
+    const std::vector<Pulse> pulses = {
+        {"norm(x + dt*f(x)*exp(-(t-300)^2*4))", std::sqrt(pi) / 2, 1e-11},
+        {"norm(x + dt*f(x)*exp(-(t-300)^2*1e10)*1e5)", std::sqrt(pi), 1e-6},
+        {"norm(x + dt*f(x)*exp(-(depth-30)^2*1e6)*100)", std::sqrt(pi), 1e-9},  // T is 10
+        {"norm(x + dt*g*f(x)) where ~g = exp(-(t^2-600*t+90000)*4)", std::sqrt(pi) / 2, 1e-8},
+        {"norm(x + dt*f(x)*0.001/((t-300)^2+1e-6))", pi / 2 + std::atan(3e5), 1e-9},
+        {"norm(x + dt*f(x)/(1+exp(2000*(300-t)))/(1+exp(2000*(t-301))))", 1, 1e-9},
+        {"norm(x + dt*f(x)*((t-300)^2 < 0.01 ? 5 : 0))", 1, 1e-11},
+        {"norm(x + dt*f(x)*(t > 300 ? (t < 300.1 ? 10 : 0) : 0))", 1, 1e-11},
+        {"(t-300)^2 < 0.25 ? norm(x + dt*f(x)) : norm(x + 0*dt*f(x))", 1, 1e-11},
+    };
+    for (const Pulse& pulse : pulses) {
+        const double right = at(named("post-ln"), settings, pulse.clock).gamma;
+        EXPECT_NEAR(at(equation(pulse.text), settings, 1e10).gamma, right, pulse.digits) << pulse.text;
+        const Law law = terminal_law(equation(pulse.text), settings);
+        EXPECT_EQ(law.kind, LawKind::frozen) << pulse.text;
+        EXPECT_NEAR(law.limit.value(), right, pulse.digits) << pulse.text;
+        EXPECT_LE(std::abs(law.limit.value() - right), std::max(1e-11, 10 * right * law.error.value())) << pulse.text;
+    }
+    // Half of it at its top.
+    EXPECT_NEAR(at(equation(pulses[0].text), settings, 300).gamma,
+                at(named("post-ln"), settings, std::sqrt(pi) / 4).gamma, 1e-11);
+}
+
+// A gap in what moves tokens: 1 - exp(-4 (t-30)^2) lacks sqrt(pi)/2 of the clock.
+TEST(ReducedLaw, NoStepPassesOverAGap) {
+    EXPECT_NEAR(at(equation("norm(x + dt*f(x)*(1-exp(-(t-30)^2*4)))"), with(8, 1), 60).log_one_minus_gamma,
+                at(named("post-ln"), with(8, 1), 60 - std::sqrt(std::acos(-1.0)) / 2).log_one_minus_gamma, 1e-10);
+}
+
+// Tokens have met long before; the readout takes the embedding in at t = 300 or from t = 600 on. x + x0 with x at
+// consensus, s/sqrt(n), has <.,.> = 1 + 2/sqrt(n) between tokens and one more within.
+TEST(ReducedLaw, AReadoutMayChangeLate) {
+    const double n = 8;
+    const double between = 1 + 2 / std::sqrt(n);
+    const scheme::Program pulse = equation("norm(x + dt*f(x)) | x + exp(-(t-300)^2*4)*x0");
+    EXPECT_NEAR(at(pulse, with(n, 1), 300).gamma, between / (between + 1), 1e-12);
+    EXPECT_NEAR(at(pulse, with(n, 1), 350).gamma, 1, 1e-12);
+    for (const char* late :
+         {"norm(x + dt*f(x)) | x + x0/(1+exp(600-t))", "norm(x + dt*f(x)) | x + x0*t^8/(t^8+1e20)"}) {
+        EXPECT_NEAR(at(equation(late), with(n, 1), 1e4).gamma, between / (between + 1), 1e-9) << late;
+        EXPECT_NEAR(terminal_law(equation(late), with(n, 1)).limit.value(), between / (between + 1), 1e-9) << late;
+    }
+}
+
+// Between two neighbouring numbers t this pulse has an integral of 2e5: nobody knows what comes after it.
+TEST(ReducedLaw, DoesNotGoOnAfterAPulseThatIsTooNarrowForNumbers) {
+    const scheme::Program pulse = equation("norm(x + dt*f(x)*1e20*exp(-(t-300)^2*1e29))");
+    const std::vector<Point> points = solve(pulse, with(8, 1), {299, 301});
+    EXPECT_EQ(points[0].gamma, 0);
+    EXPECT_TRUE(std::isnan(points[1].gamma));
+    const Law law = terminal_law(pulse, with(8, 1));
+    EXPECT_NE(law.note.find("changes too quickly for numbers at t = 300"), std::string::npos) << law.note;
+    EXPECT_EQ(law.kind, LawKind::other);
+}
+
 TEST(ReducedLaw, AStreamNormalisedInsideMovesAsLayersDo) {
     // norm(x) + dt f(norm(x)): the limit is Post-LN, not the derivative of the text.
     const Settings settings = with(12, 1);

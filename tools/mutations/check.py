@@ -2,6 +2,7 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("speed-told-of-a-block-that-drives-tokens-apart", "src/check/advice.cpp", "velocity_a > 0 && velocity_b > 0", "velocity_a > 0"),
     ("particles-of-ten-blocks", "src/check/motion.cpp", "    settings.T = static_cast<double>(of_model.depth);\n", ""),
     ("particles-of-as-many-channels-as-tokens", "src/check/motion.cpp", "static_cast<double>(of_model.width)", "static_cast<double>(of_model.tokens)"),
     ("tokens-driven-apart-are-said-to-rest", "src/check/motion.cpp",

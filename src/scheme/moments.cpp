@@ -1,0 +1,261 @@
+// Switches, and a ladder of stops to every time around which a factor of the equation changes quickly.
+#include "scheme/moments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <numbers>
+#include <utility>
+
+#include "scheme/coefficients.hpp"
+#include "scheme/switches.hpp"
+#include "scheme/time_scalars.hpp"
+
+namespace flyball::scheme {
+
+namespace {
+
+constexpr int degree = 16;
+constexpr double smooth = 1e-9;        // of a factor, relative to its largest value in a window
+constexpr double negligible = 1e-290;  // digits are lost below
+constexpr double harmless = 1e-9;      // factor times time that may be passed over, in units of t above 1
+constexpr std::size_t most_places = 400;
+
+std::vector<double> merged(std::vector<double> times, const std::vector<double>& others) {
+    times.insert(times.end(), others.begin(), others.end());
+    std::sort(times.begin(), times.end());
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+    return times;
+}
+
+// Every factor in front of a vector, as the code has it: where the text has several of them in a row, their product.
+class Factors {
+  public:
+    Factors(const Program& program, const std::function<Environment(double)>& at) : program_(program), at_(at) {}
+
+    // The values at dt = 0 and the derivatives by dt there, of the equation and of its readout.
+    void operator()(double t, std::vector<double>& values) {
+        const Environment env = at_(t);
+        const std::vector<bool> decisions = program_.decide(env);
+        auto variant = std::find_if(variants_.begin(), variants_.end(),
+                                    [&](const Variant& known) { return known.decisions == decisions; });
+        if (variant == variants_.end()) {
+            variants_.push_back({decisions, lower_block(program_, SubLayers::attention_and_ffn, decisions),
+                                 lower_readout(program_, decisions)});
+            variant = variants_.end() - 1;
+        }
+        values.clear();
+        for (const Code* code : {&variant->block, &variant->readout}) {
+            evaluate_coefficients(*code, env, Run::derivative, initial_learned(program_, *code, env), 1, coefficients_,
+                                  facts_);
+            for (const Coefficient& coefficient : coefficients_) {
+                values.push_back(coefficient.value.front());
+                values.push_back(coefficient.slope.front());
+            }
+        }
+    }
+
+  private:
+    struct Variant {
+        std::vector<bool> decisions;
+        Code block;
+        Code readout;
+    };
+    const Program& program_;
+    const std::function<Environment(double)>& at_;
+    std::vector<Variant> variants_;
+    std::vector<Coefficient> coefficients_;
+    std::vector<CoefficientFacts> facts_;
+};
+
+// Factors between two times.
+class Windows {
+  public:
+    explicit Windows(Factors factors) : factors_(std::move(factors)) {}
+
+    // Are all factors polynomials between these times, to nine digits? Interpolation at the extrema of a Chebyshev
+    // polynomial, both ends among them, is tried at the times between these.
+    bool smooth_between(double begin, double end) {
+        largest = 0;
+        const double half = 0.5 * (end - begin);
+        std::array<double, 2 * degree + 1> x;
+        std::array<std::vector<double>, 2 * degree + 1> values;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            x[i] = -std::cos(std::numbers::pi * static_cast<double>(i) / (2 * degree));
+            const double t = i == 0 ? begin : i + 1 == x.size() ? end : begin + half * (1 + x[i]);
+            // Rounding of t must not look like a change: x is where it came to lie.
+            x[i] = (t - begin) / half - 1;
+            factors_(t, values[i]);
+        }
+        bool result = std::all_of(values.begin(), values.end(),
+                                  [&](const auto& value) { return value.size() == values[0].size(); });
+        if (!result) {
+            return false;
+        }
+        for (std::size_t k = 0; k < values[0].size(); ++k) {
+            double size = 0;
+            for (const std::vector<double>& value : values) {
+                size = std::abs(value[k]) <= size ? size : std::abs(value[k]);  // keeps NaN
+            }
+            bool follows = true;
+            for (std::size_t i = 1; i < x.size() && follows && !(size < negligible); i += 2) {
+                follows = std::abs(interpolated(x, values, k, x[i]) - values[i][k]) <= smooth * size;
+            }
+            if (!follows) {
+                result = false;
+                largest = size <= largest ? largest : size;
+            }
+        }
+        return result;
+    }
+
+    // How much the factors change from one number t to the next, and jump about between them, relative to themselves.
+    double noise_between(double begin, double end) {
+        double worst = 0;
+        constexpr int places = 8;
+        for (int i = 0; i < places; ++i) {
+            const double t = begin + (end - begin) * (i + 0.5) / places;
+            constexpr double steps = 3;
+            const double little = steps * (std::nextafter(t, HUGE_VAL) - t);
+            std::array<std::vector<double>, 3> values;
+            factors_(t - little, values[0]);
+            factors_(t, values[1]);
+            factors_(t + little, values[2]);
+            const std::size_t count = std::min({values[0].size(), values[1].size(), values[2].size()});
+            for (std::size_t k = 0; k < count; ++k) {
+                const double bend = std::abs(values[0][k] - 2 * values[1][k] + values[2][k]);
+                const double size = std::abs(values[1][k]);
+                const double rise = std::abs(values[2][k] - values[0][k]) / (2 * steps);
+                if (size > negligible && std::isfinite(bend)) {
+                    worst = std::max(worst, std::max(bend, rise) / size);
+                }
+            }
+        }
+        return worst;
+    }
+
+    // Of the factors that were not smooth in the window last looked at; NaN or infinite where one has no value.
+    double largest = 0;
+
+  private:
+    template <class Places, class Values>
+    static double interpolated(const Places& x, const Values& values, std::size_t k, double place) {
+        double above = 0;
+        double below = 0;
+        for (std::size_t i = 0; i < x.size(); i += 2) {
+            if (x[i] == place) {
+                return values[i][k];
+            }
+            const double end = i == 0 || i + 1 == x.size() ? 0.5 : 1;
+            const double weight = ((i / 2) % 2 == 0 ? end : -end) / (place - x[i]);
+            above += weight * values[i][k];
+            below += weight;
+        }
+        return above / below;
+    }
+
+    Factors factors_;
+};
+
+}  // namespace
+
+// Places are switches and whatever find_switches finds among the outlines. A second look around the places of the first
+// finds what turns between two of them only. From each place a window on either side, up to the next place but not
+// farther than half of t, is halved until all factors are smooth in it. Where they are so at once, on both sides and
+// across, a step may pass: most places are such, t = 1 in sqrt(t+1) for example.
+Moments find_moments(const Program& program, const std::function<Environment(double)>& at,
+                     const std::vector<double>& probes) {
+    Moments result;
+    const auto comparisons = [&](double t) { return program.comparisons(at(t)); };
+    TimeScalars scalars(program);
+    if (scalars.constant() || probes.size() < 2) {
+        result.switches = find_switches(comparisons, probes);
+        return result;
+    }
+    const auto outlines = [&](double t) { return scalars.outlines(at(t)); };
+    // Scalars turn slowly: one probe in four does.
+    std::vector<double> sparse;
+    for (std::size_t i = 0; i < probes.size(); i += 4) {
+        sparse.push_back(probes[i]);
+    }
+    sparse.push_back(probes.back());
+    std::vector<double> places = find_switches(outlines, sparse, most_places);
+    std::vector<double> around;
+    for (const double place : places) {
+        for (double distance = place / 2; distance > 1e-15 * place && places.size() <= most_places; distance /= 4) {
+            around.push_back(place - distance);
+            around.push_back(place);
+            around.push_back(std::min(place + distance, probes.back()));
+        }
+    }
+    if (!around.empty()) {
+        places = find_switches(outlines, merged(around, sparse), most_places);
+    }
+    result.switches = find_switches(comparisons, merged(around, probes));
+    places = merged(std::move(places), result.switches);
+    if (places.size() > most_places) {
+        places = result.switches;
+    }
+
+    Windows windows(Factors(program, at));
+    std::vector<double> stops;
+    const auto after = [](double t) { return std::nextafter(t, HUGE_VAL); };  // a switch belongs to what it ends
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const double place = places[i];
+        const double narrowest = 64 * (after(place) - place);
+        // The places before and after it, but not those that no window fits between.
+        std::size_t k = i;
+        while (k > 0 && place - places[k - 1] <= narrowest) {
+            --k;
+        }
+        const double before = k > 0 ? after(places[k - 1]) : probes.front();
+        k = i + 1;
+        while (k < places.size() && places[k] - place <= narrowest) {
+            ++k;
+        }
+        const double next = k < places.size() ? places[k] : probes.back();
+        bool passes = true;
+        for (const double side : {-1.0, 1.0}) {
+            const double from = side < 0 ? place : after(place);
+            double width = std::min(0.5 * place, side < 0 ? place - before : next - from);
+            std::vector<double> rungs;
+            const auto smooth_here = [&] {
+                const double other = from + side * width;
+                return windows.smooth_between(std::min(from, other), std::max(from, other));
+            };
+            while (width > narrowest && !smooth_here()) {
+                rungs.push_back(from + side * width);
+                width /= 2;
+            }
+            if (width <= narrowest && !rungs.empty() && std::isfinite(windows.largest) &&
+                windows.largest * narrowest > harmless * std::max(1.0, place) &&
+                (!result.unresolved || place < *result.unresolved)) {
+                result.unresolved = place;
+            }
+            rungs.push_back(from + side * width);
+            if (rungs.size() > 1) {
+                passes = false;
+                stops.insert(stops.end(), rungs.begin(), rungs.end());
+            }
+        }
+        const double reach = std::min({0.5 * place, place - before, next - place});
+        if (!passes || !(reach > 0) || !windows.smooth_between(place - reach, place + reach)) {
+            stops.push_back(place);
+        }
+    }
+    stops.erase(std::remove_if(stops.begin(), stops.end(),
+                               [&](double t) { return !(t > probes.front() && t < probes.back()); }),
+                stops.end());
+    stops = merged(std::move(stops), {});
+    std::set_difference(stops.begin(), stops.end(), result.switches.begin(), result.switches.end(),
+                        std::back_inserter(result.stops));
+    double before = 0;
+    for (const double stop : result.stops) {
+        result.noise.push_back(windows.noise_between(std::max(before, stop / 2), stop));
+        before = stop;
+    }
+    return result;
+}
+
+}  // namespace flyball::scheme

@@ -1,0 +1,79 @@
+// Times that no step may cross because something changes quickly around them.
+#include "scheme/moments.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scheme/catalogue.hpp"
+#include "scheme/switches.hpp"
+#include "support.hpp"
+
+namespace flyball::scheme::test::moments_test {
+namespace {
+
+Moments moments(const Program& program, double T) {
+    return find_moments(
+        program, [T](double t) { return Environment::ode(t, T, 8, 8); }, switch_probes(T));
+}
+Moments moments(const char* equation, double T) {
+    return moments(Program::parse(equation), T);
+}
+
+TEST(Moments, OfSlowScalarsAreNone) {
+    for (const char* equation : {"x + dt*f(norm(x))", "norm(x + dt*f(x)/sqrt(t+1))", "norm(x + dt*f(x)*exp(-t/100))",
+                                 "norm(x + dt*f(x)*((t-300)^2 + 1))", "norm(x + dt*f(x)*log(2+t)^2)",
+                                 "norm(x + dt*f(x)*exp(-((t-300)/200)^2))"}) {
+        const Moments found = moments(equation, 1000);
+        EXPECT_TRUE(found.switches.empty()) << equation;
+        EXPECT_TRUE(found.stops.empty()) << equation << ": " << found.stops.front();
+        EXPECT_FALSE(found.unresolved) << equation;
+    }
+    for (const CatalogueEntry& entry : catalogue()) {
+        EXPECT_TRUE(moments(find_scheme(std::string(entry.name)).program, 10).stops.empty()) << entry.name;
+    }
+}
+
+// The pulse has a width of 0.01 among 4096 probes that lie 24 apart.
+TEST(Moments, CloseInOnAPulse) {
+    const Moments found = moments("norm(x + dt*f(x)*exp(-(t-30000.5)^2*1e4))", 1e5);
+    EXPECT_TRUE(found.switches.empty());
+    EXPECT_FALSE(found.unresolved);
+    ASSERT_FALSE(found.stops.empty());
+    EXPECT_TRUE(std::is_sorted(found.stops.begin(), found.stops.end()));
+    const auto around = [&](double distance) {
+        return std::count_if(found.stops.begin(), found.stops.end(),
+                             [&](double t) { return std::abs(t - 30000.5) <= distance; });
+    };
+    EXPECT_GE(around(0.05), 2);  // one on either side of its top
+    EXPECT_LT(found.stops.size(), 100U);
+}
+
+TEST(Moments, AreSwitchesThatFlipBackSoon) {
+    const std::vector<double> window = moments("norm(x + dt*f(x)*((t-300)^2 < 1e-4 ? 1 : 0))", 1e4).switches;
+    ASSERT_EQ(window.size(), 2U);
+    EXPECT_NEAR(window[0], 299.99, 1e-9);
+    EXPECT_NEAR(window[1], 300.01, 1e-9);
+    // Two comparisons within one gap between probes.
+    EXPECT_EQ(moments("norm(x + dt*f(x)*(t > 300 ? (t <= 300.5 ? 1 : 0) : 0))", 1e4).switches,
+              (std::vector<double>{300, 300.5}));
+    // min and max that cross twice.
+    const std::vector<double> corners = moments("norm(x + dt*f(x)*max(0, 1-(t-300.3)^2*1e4))", 1e4).switches;
+    ASSERT_EQ(corners.size(), 2U);
+    EXPECT_NEAR(corners[0], 300.29, 1e-9);
+    EXPECT_NEAR(corners[1], 300.31, 1e-9);
+}
+
+// On the side of a condition that is never taken there nothing happens.
+TEST(Moments, AreNotWhereAFactorDoesNotAct) {
+    EXPECT_TRUE(moments("t < 200 ? norm(x + dt*f(x)*exp(-(t-300)^2*1e4)) : norm(x + dt*f(x))", 1e3).stops.empty());
+}
+
+TEST(Moments, TellWhatIsTooNarrow) {
+    EXPECT_NEAR(moments("norm(x + dt*f(x)*1e20*exp(-(t-300)^2*1e29))", 1e3).unresolved.value_or(0), 300, 1e-9);
+    // A jump has no width that could matter, nor has a corner.
+    EXPECT_FALSE(moments("norm(x + dt*f(x)/(1+exp((t-300)*1e17)))", 1e3).unresolved);
+    EXPECT_FALSE(moments("norm(x + dt*f(x)*sqrt((t-300)^2))", 1e3).unresolved);
+}
+
+}  // namespace
+}  // namespace flyball::scheme::test::moments_test
