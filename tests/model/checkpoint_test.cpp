@@ -228,6 +228,25 @@ TEST(Checkpoint, HeadsForOtherTasksAreLeftOut) {
     }
 }
 
+// Masks and frequencies that older versions saved with every block.
+TEST(Checkpoint, BuffersAreLeftOut) {
+    const std::vector<std::pair<const char*, std::vector<std::string>>> cases = {
+        {"gpt2", {"transformer.h.0.attn.bias", "transformer.h.0.attn.masked_bias", "transformer.h.1.attn.masked_bias"}},
+        {"gpt-neox",
+         {"gpt_neox.layers.0.attention.bias", "gpt_neox.layers.1.attention.masked_bias",
+          "gpt_neox.layers.0.attention.rotary_emb.inv_freq"}},
+        {"llama-gqa", {"model.layers.0.self_attn.rotary_emb.inv_freq"}},
+        {"bert", {"embeddings.position_ids", "embeddings.token_type_ids"}},
+    };
+    for (const auto& [name, buffers] : cases) {
+        Checkpoint checkpoint(name);
+        for (const std::string& buffer : buffers) {
+            checkpoint.tensors[buffer] = {{2}, {1, 2}};
+        }
+        EXPECT_FALSE(checkpoint.error().kind.has_value()) << name << ": " << checkpoint.error().text;
+    }
+}
+
 TEST(Checkpoint, QuestionAnsweringLlamasHaveAnotherPrefix) {
     Checkpoint checkpoint("llama-bias-tied");
     std::map<std::string, Stored> renamed;
@@ -475,6 +494,9 @@ TEST(Checkpoint, ModelsOfOurOwnAreCheckedToo) {
     expect("norm", "batchnorm", "the unknown norm 'batchnorm'");
     expect("windows", "all", "a list of whole numbers");
     expect("heads", 3, "divides the heads");
+    for (const char* const cap : {"score_cap", "logit_cap", "score_factor"}) {
+        expect(cap, -1.0, std::string(cap) + " = -1");
+    }
     expect("dt", "fast", "dt");
     expect("dt", 0, "a number other than 0");
     expect("equation", "x + dt*f(norm(x)) | norm(x)", "readout.norm.0.weight");

@@ -89,6 +89,16 @@ TEST(Dropout, KeepsTheMeanAndLeavesOutItsShare) {
     }
 }
 
+// A long run of numbers is masked in pieces, by several threads, as it is in one.
+TEST(Dropout, PiecesOfAMaskAreThoseOfTheWhole) {
+    const DropoutMask mask({0.4, 9}, Place::branch, 3, 1);
+    const std::size_t count = 10'001;
+    const std::vector<double> ones(count, 1.0);
+    std::vector<double> pieces(count);
+    mask.apply_all(count, ones.data(), pieces.data());
+    EXPECT_EQ(pieces, masked(mask, 0, ones));
+}
+
 TEST(Dropout, EveryPlaceBlockCallAndSeedHasItsOwnMask) {
     const std::vector<double> ones(4096, 1.0);
     std::vector<std::vector<double>> seen;

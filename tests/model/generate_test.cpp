@@ -185,6 +185,15 @@ TEST(Generate, RefusesWhatItCannotRun) {
         EXPECT_EQ(error.kind(), ErrorKind::input);
         EXPECT_NE(std::string(error.what()).find("an encoder"), std::string::npos) << error.what();
     }
+    Architecture headless = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    headless.has_head = false;
+    try {
+        check_can_generate(headless);
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("which has no head for the next token"), std::string::npos)
+            << error.what();
+    }
     const Model<float> model = tiny_model<float>(tiny_architecture("norm(x + dt*f(x))"), 3);
     Generator<float> generator(model);
     EXPECT_THROW(generator.take({}), Error);

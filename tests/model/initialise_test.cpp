@@ -2,6 +2,7 @@
 #include "model/initialise.hpp"
 
 #include <cmath>
+#include <map>
 
 #include "core/parallel.hpp"
 #include "scheme/own_equation.hpp"
@@ -204,6 +205,24 @@ TEST(Initialise, LeavesZeroVectorsAndOtherParametersAlone) {
     EXPECT_EQ(model.at(model.layout().tokens)[0], 0);
     EXPECT_EQ(model.at(model.layout().blocks[0].attention_gains[0])[0], 1);
     EXPECT_EQ(model.at(model.layout().blocks[0].learned[0])[0], 0.05) << "nGPT is trained with alpha = 0.05";
+}
+
+TEST(Initialise, EveryLearnedNumberStartsWhereItsEquationSays) {
+    const Architecture a =
+        tiny_architecture("alpha*x + beta*f(norm(x)) | norm(x)*gamma where ~alpha = 0.25, ~beta[d] = 0.75, ~gamma = 3");
+    const auto model = initialised<double>(a, {}, 3);
+    std::map<std::string, double> starts = {{"alpha", 0.25}, {"beta", 0.75}, {"gamma", 3}};
+    std::map<std::string, std::size_t> seen;
+    for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
+        const ParameterSpec& spec = model.layout().parameters[i];
+        const std::string name = spec.name.substr(spec.name.rfind('.') + 1);
+        for (std::size_t k = 0; spec.role == Role::learned && k < spec.elements(); ++k) {
+            EXPECT_EQ(model.at(static_cast<int>(i))[k], starts.at(name)) << spec.name;
+            ++seen[name];
+        }
+    }
+    EXPECT_EQ(seen, (std::map<std::string, std::size_t>{{"alpha", 8}, {"beta", 64}, {"gamma", 1}}))
+        << "two sub-layers of 4 blocks";
 }
 
 TEST(Initialise, WiringFollowsTheRecipe) {

@@ -104,6 +104,20 @@ TEST(Recorded, MemoryIsThatOfTheTensors) {
     EXPECT_EQ(bytes("branches"), 4 * 8 * 7 * 8);
 }
 
+// A model with one head has an axis of heads like any other; one head that was asked for has none.
+TEST(Recorded, ShapesHaveAnAxisOfHeadsUnlessOneIsAskedFor) {
+    Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+    using Shape = std::vector<std::size_t>;
+    for (const std::size_t heads : {1U, 2U}) {
+        a.heads = a.kv_heads = heads;
+        const auto shape = [&](const char* what) { return parse_recorded(what, a).front().shape(a, 7); };
+        EXPECT_EQ(shape("attention.1"), (Shape{heads, 7, 7}));
+        EXPECT_EQ(shape("key.1"), (Shape{heads, 7, 4}));
+        EXPECT_EQ(shape("attention.1.0"), (Shape{7, 7}));
+        EXPECT_EQ(shape("stream.1"), (Shape{7, 8}));
+    }
+}
+
 TEST(Recorded, WhatIsNotThereIsRefused) {
     const Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
     EXPECT_ERROR(parse_recorded("attention.4", a), "got what = 'attention.4', expected a block from 0 to 3");
@@ -157,6 +171,7 @@ TEST(TopTokens, EqualLogitsAreOrderedByIdAndNanIsLast) {
     EXPECT_EQ(std::vector<std::int64_t>(top.ids().begin(), top.ids().begin() + 4),
               (std::vector<std::int64_t>{4, 1, 3, 0}))
         << "behind logits of minus infinity too";
+    EXPECT_NO_THROW(TopTokens(a, 3, 11)) << "all there are";
     EXPECT_ERROR(TopTokens(a, 3, 12), "from 1 to 11");
     EXPECT_ERROR(TopTokens(a, 3, 0), "from 1 to 11");
     a.has_head = false;

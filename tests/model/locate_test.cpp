@@ -63,6 +63,10 @@ TEST_F(Locate, ARepositoryIsItsMainSnapshotInTheCache) {
     const Variable hub("HF_HUB_CACHE", path("hub"));
     EXPECT_EQ(locate("org/net"), path("hub/models--org--net/snapshots/abc123"));
     EXPECT_EQ(locate("gpt2"), path("hub/models--gpt2/snapshots/def"));
+    for (const char* const end : {"\n", "\r\n", " "}) {  // as an editor or a script leaves it
+        folder_.write("hub/models--org--net/refs/main", std::string("abc123") + end);
+        EXPECT_EQ(locate("org/net"), path("hub/models--org--net/snapshots/abc123"));
+    }
 }
 
 TEST_F(Locate, TheFirstVariableThatIsSetNamesTheCache) {

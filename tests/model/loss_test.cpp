@@ -1,6 +1,7 @@
 // The loss of a language model against plain loops, where the vocabulary and the rows are cut into several tiles.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/pass.hpp"
@@ -108,6 +109,60 @@ TEST(Loss, ATileOfMinusInfinitiesAddsNothing) {
     Taps<double> taps;
     taps.add("logits", [](const TapView<double>&) {});
     EXPECT_NEAR(pass.loss(targets, taps), expected, 1e-12 * expected);
+}
+
+// There is nothing to average: no number, and not the loss of a perfect model.
+TEST(Loss, WithoutATargetIsNoNumber) {
+    const Model<double> model = tiny_model<double>(with_vocabulary(700, 20), 5);
+    const std::vector<std::int32_t> targets(20, no_target);
+    Pass<double> pass(model, 20, Keep::everything);
+    pass.forward(ids_below(700, 20));
+    EXPECT_TRUE(std::isnan(pass.loss(targets)));
+    Taps<double> taps;
+    taps.add("logits", [](const TapView<double>&) {});
+    EXPECT_TRUE(std::isnan(pass.loss(targets, taps)));
+}
+
+// A row whose logits have no softmax has no gradient either: zeros would look like a token that was learned. The head is a
+// matrix of its own, so that nothing but this row reaches its first token.
+TEST(Loss, ARowOfInfiniteLogitsHasNoGradient) {
+    Architecture a = with_vocabulary(700, 20);
+    a.tied = false;
+    Model<double> model = tiny_model<double>(a, 5);
+    std::vector<std::int32_t> targets(20, no_target);
+    targets[5] = 3;
+    Pass<double> pass(model, 20, Keep::everything);
+    pass.forward(ids_below(700, 20));
+    double* const head = model.parameters()->at(model.layout().head);
+    for (std::size_t k = 0; k < a.dim; ++k) {
+        head[8 * a.dim + k] = std::copysign(INFINITY, pass.readout()[5 * a.dim + k]);
+    }
+    Parameters<double> gradients(model.layout());
+    EXPECT_FALSE(std::isfinite(pass.loss_and_backward(targets, gradients)));
+    EXPECT_TRUE(std::isnan(gradients.at(model.layout().head)[0]));
+    EXPECT_TRUE(std::isnan(gradients.at(model.layout().positions)[5 * a.dim]));
+}
+
+// Gains of logits: a second step into the same gradients adds to what is there.
+TEST(Loss, GradientsOfGainsOfLogitsAreAddedUp) {
+    Architecture a = with_vocabulary(700, 20);
+    a.logit_gains = true;
+    const Model<double> model = tiny_model<double>(a, 5);
+    const std::vector<std::int32_t> ids = ids_below(700, 20);
+    Pass<double> pass(model, ids.size(), Keep::everything);
+    Parameters<double> once(model.layout());
+    Parameters<double> twice(model.layout());
+    pass.forward(ids);
+    pass.loss_and_backward(next_tokens(ids), once);
+    pass.loss_and_backward(next_tokens(ids), twice);
+    pass.loss_and_backward(next_tokens(ids), twice);
+    const int gain = model.layout().logit_gain;
+    double largest = 0;
+    for (std::size_t v = 0; v < 700; ++v) {
+        EXPECT_NEAR(twice.at(gain)[v], 2 * once.at(gain)[v], 1e-12) << v;
+        largest = std::max(largest, std::fabs(once.at(gain)[v]));
+    }
+    EXPECT_GT(largest, 1e-3) << "nothing was tested";
 }
 
 // A vocabulary so large that the gradient is computed for sixteen rows at a time: token 17 is in the second block.

@@ -121,6 +121,20 @@ TEST(PredictedAngle, OfABranchOnTheUnitSphereIsOfItsLengthOne) {
     EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(10, 3, 4)), expected, 1e-12);
 }
 
+// A coefficient by channel counts with the root of its mean square: 3 in two of eight channels is 1.5 in all of them.
+TEST(PredictedAngle, OfALearnedCoefficientIsOfItsRootMeanSquare) {
+    Model<float> model = model_of("x + dt*a*unit(f(norm(x))) | norm(x) where ~a[d] = 0.5");
+    for (const int parameter : model.layout().blocks[1].learned) {  // of attention and of the FFN
+        float* const values = model.parameters()->at(parameter);
+        std::fill_n(values, 8, 0.0F);
+        values[2] = values[5] = -3.0F;
+    }
+    const double expected = std::atan(0.15) + std::atan(1.5 / std::hypot(10, 1.5));
+    EXPECT_NEAR(predicted_angle(model, 1, 5, lengths(10, 3, 4)), expected, 1e-7);
+    const double untouched = std::atan(0.05) + std::atan(0.5 / std::hypot(10, 0.5));
+    EXPECT_NEAR(predicted_angle(model, 2, 5, lengths(10, 3, 4)), untouched, 1e-7);
+}
+
 // What goes into a second stream turns x by nothing.
 TEST(PredictedAngle, IsOfTheFirstStreamAlone) {
     const Model<float> model = model_of("o = f(x); x = norm(x + dt*o); y = y + dt*o | x + norm(y)");

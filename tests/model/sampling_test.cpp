@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "../core/support.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/parallel.hpp"
@@ -242,6 +243,24 @@ TEST(Sample, StoppedInItsPromptSpentItsTimeOnThePrompt) {
     EXPECT_TRUE(result.ids.empty());
     EXPECT_GT(result.prompt_seconds, 0);
     EXPECT_EQ(result.seconds, 0);
+}
+
+// A text begins with bos_token_id, whichever key stands first in the file, and ends with either.
+TEST(Sample, ATextBeginsWithItsBeginAndEndsWithEither) {
+    const Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");  // 11 tokens
+    const flyball::test::TemporaryFolder folder;
+    const auto ends = [&](const char* config) {
+        folder.put("config.json", config);
+        return text_ends(folder.path(), a);
+    };
+    const TextEnds both = ends(R"({"eos_token_id": [2, 5], "bos_token_id": 1})");
+    EXPECT_EQ(both.begin, 1);
+    EXPECT_EQ(both.last, (std::vector<std::int32_t>{1, 2, 5}));
+    EXPECT_FALSE(ends(R"({"eos_token_id": 2})").begin.has_value());
+    EXPECT_EQ(ends(R"({"eos_token_id": 2})").last, (std::vector<std::int32_t>{2}));
+    const TextEnds none = ends(R"({"eos_token_id": null, "bos_token_id": 11})");  // which the vocabulary lacks
+    EXPECT_FALSE(none.begin.has_value());
+    EXPECT_TRUE(none.last.empty());
 }
 
 TEST(Sample, LogitsThatAreNaNEndTheText) {

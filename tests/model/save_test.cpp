@@ -240,6 +240,23 @@ TEST(Save, TellsTransformersEverySizeAndConstant) {
     EXPECT_EQ(llama_config.at("rope_parameters").at("rope_theta"), 500.0);
 }
 
+// Scores divided by the block's number, or not divided at all, are a GPT-2 too, and its file has to say so.
+TEST(Save, HowScoresAreScaledComesBack) {
+    const TemporaryFolder folder;
+    for (const bool by_layer : {false, true}) {
+        for (const bool scaled : {false, true}) {
+            Architecture a = tiny_architecture(pre_ln);
+            a.scale_by_layer = by_layer;
+            a.scale_scores = scaled;
+            save_model(tiny_model<float>(a, 31), folder.path());
+            const Architecture back = load_model(folder.path()).architecture();
+            EXPECT_EQ(back.family, "gpt2");
+            EXPECT_EQ(back.scale_by_layer, by_layer);
+            EXPECT_EQ(back.scale_scores, scaled);
+        }
+    }
+}
+
 // Queries, keys and values apart, with biases, and together again.
 TEST(Convert, PartsWithBiasesComeBackToTheSameBits) {
     const Model<float> fused = tiny_model<float>(tiny_architecture(pre_ln), 31);
@@ -436,6 +453,20 @@ TEST(Rewire, NormsAreMatchedWhereTheirNumberIsTheSame) {
     EXPECT_EQ(more.dropped.size(), 2U * 4) << "two norms with gain and bias in each of two blocks";
     EXPECT_EQ(fewer.fresh.size(), 2U * 4);
     EXPECT_EQ(fewer.dropped.size(), 2U * 8);
+}
+
+// A norm of the stream together with a branch is a norm of the stream, in whichever order the sum is written.
+TEST(Rewire, ASumOfStreamAndBranchIsTheStream) {
+    const Model<float> post = to_equation(load_model(golden_folder() / "gpt2"), "post-ln").model;
+    for (const char* const equation : {"norm(x + dt*f(x))", "norm(dt*f(x) + x)"}) {
+        const scheme::Scheme scheme = scheme::scheme_of_equation(equation);
+        const Rewired same = rewired(post, wired(post.architecture(), scheme), recipe_of(scheme), 7);
+        EXPECT_TRUE(same.fresh.empty() && same.dropped.empty()) << equation;
+    }
+    // A norm of the branch alone has another place.
+    const scheme::Scheme output = scheme::scheme_of_equation("x + dt*norm(f(x))");
+    const Rewired other = rewired(post, wired(post.architecture(), output), recipe_of(output), 7);
+    EXPECT_TRUE(has(other.fresh, "blocks.0.norm.0.weight") && has(other.dropped, "blocks.0.norm.0.weight"));
 }
 
 TEST(Rewire, UnitVectorsAndLearnedParametersFollowTheNewScheme) {

@@ -78,6 +78,8 @@ TEST(StreamBound, OfABranchWithoutANormDoesNotExist) {
 TEST(StreamBound, IsThatOfTheWeakestBlock) {
     EXPECT_EQ(bound_of("depth <= 0.25 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)"), StreamBound::none);
     EXPECT_EQ(bound_of("depth <= 0.25 ? norm(x + dt*f(x)) : x + dt*norm(f(norm(x))) | norm(x)"), StreamBound::linear);
+    // The weakest block need not be the last.
+    EXPECT_EQ(bound_of("depth <= 0.25 ? x + dt*f(norm(x)) : norm(x + dt*f(x)) | norm(x)"), StreamBound::none);
     EXPECT_EQ(bound_of("depth <= 1 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)"), StreamBound::bounded);
 }
 

@@ -136,6 +136,21 @@ TEST(Taps, ScoresBecomeThePattern) {
     }
 }
 
+TEST(Taps, EveryListenerIsTold) {
+    const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 1);
+    std::vector<std::size_t> first;
+    std::vector<std::size_t> second;
+    std::size_t one_block = 0;
+    Taps<double> taps;
+    taps.add("blocks.*.resid", [&](const TapView<double>& view) { first.push_back(view.layer); });
+    taps.add("blocks.*.resid", [&](const TapView<double>& view) { second.push_back(view.layer); });
+    taps.add("blocks.2.resid", [&](const TapView<double>&) { ++one_block; });
+    Pass<double>(model, tiny_ids.size()).forward(tiny_ids, taps);
+    EXPECT_EQ(first, (std::vector<std::size_t>{0, 1, 2, 3}));
+    EXPECT_EQ(second, first);
+    EXPECT_EQ(one_block, 1U);
+}
+
 TEST(Taps, AStreamThatTheEquationLacksIsAnError) {
     const Model<double> model = tiny_model<double>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 1);
     EXPECT_ERROR(run(model, {"blocks.*.resid.y"}), "a stream of the equation: x");
@@ -319,6 +334,9 @@ TEST(Document, SaysWhatAModelIs) {
     for (const auto& [key, value] : sizes) {
         EXPECT_EQ(about[key], value) << key;
     }
+    Architecture narrow = a;
+    narrow.head_dim = narrow.rope.dims = 2;  // heads need not fill the stream
+    EXPECT_EQ(document("mine", tiny_model<float>(narrow, 3))["head_dim"], 2);
     EXPECT_EQ(about["norm"], "rmsnorm");
     // Embedding and head 11 x 8, the last norm 8; a block: q 8 x 8, k and v 4 x 8, o 8 x 8, three of 12 x 8, two norms.
     EXPECT_EQ(about["parameters"], 2 * 88 + 8 + 4 * (64 + 32 + 32 + 64 + 3 * 96 + 16));
@@ -346,6 +364,20 @@ TEST(Recorder, HasNothingOfASubLayerThatIsNotRun) {
     for (const float added : saved.read<float>("branch.0.attn")) {
         EXPECT_EQ(added, 0);
     }
+}
+
+TEST(Recorder, SavesWhatItIsGivenBesideWhatItRecorded) {
+    const Model<float> model = tiny_model<float>(tiny_architecture("x + dt*f(norm(x)) | norm(x)"), 5);
+    const flyball::test::TemporaryFolder folder;
+    Recorder recorder(model.architecture(), tiny_ids.size(), parse_recorded("stream.1", model.architecture()));
+    Pass<float>(model, tiny_ids.size()).forward(tiny_ids, recorder.taps());
+    const std::vector<std::int64_t> ids(tiny_ids.begin(), tiny_ids.end());
+    const std::vector<TensorToWrite> more = {tensor("ids", {ids.size()}, std::span<const std::int64_t>(ids))};
+    recorder.save(folder.path() / "saved.safetensors", more);
+    const SafeTensors saved = SafeTensors::open(folder.path() / "saved.safetensors");
+    EXPECT_EQ(saved.names().size(), 2U);
+    EXPECT_TRUE(saved.contains("stream.1"));
+    EXPECT_EQ(read_ids(saved), tiny_ids);
 }
 
 TEST(Recorder, AnInfiniteScoreIsNotFiniteButTheMaskIs) {

@@ -364,6 +364,8 @@ TEST(Config, WhatTransformersCannotReadOrWeCannotRunIsOneSentence) {
         {llama("qwen2", {{"use_sliding_window", nullptr}}), "use_sliding_window"},
         {llama("mistral", {{"sliding_window", 0}}), "sliding_window"},
         {llama("mistral", {{"layer_types", {"full_attention"}}}), "a list of 32 times"},
+        {llama("mistral", {{"num_hidden_layers", 1}, {"layer_types", {"full_attention", "full_attention"}}}),
+         "a list of 1 times"},
         {llama("qwen2", {{"num_hidden_layers", 1}, {"layer_types", {"chunked_attention"}}}), "layer_types"},
         {llama("qwen2", {{"num_hidden_layers", 1}, {"layer_types", {"sliding_attention"}}}), "no window in use"},
         {llama("llama", {{"num_hidden_layers", 1}, {"layer_types", {"sliding_attention"}}}), "has no windows"},
@@ -418,6 +420,30 @@ TEST(Config, WhatTransformersCannotReadOrWeCannotRunIsOneSentence) {
         EXPECT_TRUE(caught.has(tried.part)) << caught.text;
         EXPECT_EQ(caught.text.find('\n'), std::string::npos) << caught.text;
     }
+}
+
+// rope_scaling is added to full_attention key by key: what it does not name stays.
+TEST(Config, RopeScalingLeavesTheOtherKeysOfFullAttention) {
+    const Architecture a = read(llama(
+        "gemma3_text",
+        {{"head_dim", 8},
+         {"rope_theta", 77.0},
+         {"rope_scaling", {{"factor", 3.0}}},
+         {"rope_parameters", {{"full_attention", {{"rope_type", "linear"}, {"factor", 2.0}, {"rope_theta", 50.0}}}}}}));
+    EXPECT_EQ(a.rope.scaling, Rope::Scaling::linear);
+    EXPECT_EQ(a.rope.factor, 3);
+    EXPECT_EQ(a.rope.theta, 50);
+    ASSERT_TRUE(a.window_rope.has_value());
+    EXPECT_EQ(a.window_rope->theta, 10000);
+}
+
+TEST(Config, AMessageSaysInWhichObjectOfTheFileAKeyStands) {
+    const Caught caught = error_of([] {
+        read(llama("gemma3_text",
+                   {{"rope_parameters", {{"full_attention", {{"rope_type", "linear"}, {"factor", 0}}}}}}));
+    });
+    EXPECT_TRUE(caught.has("got factor = '0' in full_attention of rope_parameters of config.json, expected"))
+        << caught.text;
 }
 
 TEST(Config, Gpt2KnowsItsSizesByTwoNamesAndTheSecondWins) {

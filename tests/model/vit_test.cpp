@@ -139,6 +139,11 @@ TEST(Vit, ConfigurationsThatMakeNoSenseAreRefused) {
     EXPECT_ERROR(read(R"({"model_type": "vit", "image_size": [32, 0]})"), "height and width in a list");
     EXPECT_ERROR(read(R"({"model_type": "vit", "image_size": "32"})"), "a whole number");
     EXPECT_ERROR(read(R"({"model_type": "vit", "patch_size": 225})"), "patches that fit into the image");
+    // Each side is held against its own: 24 columns fit into the height of 32, not into the width of 16.
+    EXPECT_ERROR(read(R"({"model_type": "vit", "image_size": [32, 16], "patch_size": [16, 24]})"),
+                 "patches that fit into the image");
+    EXPECT_ERROR(read(R"({"model_type": "vit", "image_size": [16, 32], "patch_size": [24, 16]})"),
+                 "patches that fit into the image");
     EXPECT_ERROR(read(R"({"model_type": "vit", "image_size": 100000000})"), "positions = 39062500000001");
     EXPECT_ERROR(read(R"({"model_type": "vit", "num_channels": 1000000})"), "patches that fit into the image");
     EXPECT_ERROR(read(R"({"model_type": "vit", "num_channels": 0})"), "num_channels");
@@ -181,6 +186,16 @@ TEST(Vit, ImagesThatDoNotFitAreRefused) {
     EXPECT_ERROR(read_embeddings(path, load_model(golden_folder() / "gpt2"), 1000), "does not read images");
     Pass<float> pass(model, 3);
     EXPECT_ERROR(pass.forward(std::vector<std::int32_t>{1, 2, 3}), "whose tokens are patches of an image");
+}
+
+// The class token and the first patches, as --length asks for.
+TEST(Vit, AnImageIsCutToTheTokensThatAreWanted) {
+    const Model<float> model = load_model(vit_folder("vit"));
+    const auto file = vit_folder("vit") / "expected.safetensors";
+    const std::vector<double> all = SafeTensors::open(file).read<double>("hidden.0");
+    const Input input = read_embeddings(file, model, 5);
+    EXPECT_EQ(input.tokens(), 5U);
+    EXPECT_LE(distance(input.rows, std::vector<double>(all.begin(), all.begin() + 5 * 24)), 1e-6);
 }
 
 TEST(Vit, IsSavedAndReadAgain) {
