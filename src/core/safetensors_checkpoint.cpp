@@ -1,6 +1,7 @@
 // Checkpoints: a folder with one safetensors file, or with several and an index.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -44,25 +45,47 @@ std::map<std::string, std::vector<std::string>> shards_of(const std::filesystem:
     return shards;
 }
 
+bool is_same(const TensorInfo& a, const TensorInfo& b) {
+    return a.dtype == b.dtype && a.shape == b.shape &&
+           std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
+}
+
 }  // namespace
 
+// All tensors of the files that the index names, as transformers reads them: it looks into the index for the names of the
+// files alone. One that the index leaves out would otherwise be missing without a word. Where two files disagree about a
+// tensor nobody can say which one the model was trained to.
 SafeTensors SafeTensors::open_shards(const std::filesystem::path& folder, const std::filesystem::path& index) {
     SafeTensors result;
     result.what_ = flyball::quoted(folder.string());
-    for (const auto& [file, tensors] : shards_of(index)) {
+    const std::map<std::string, std::vector<std::string>> shards = shards_of(index);
+    std::map<std::string, std::string> file_of;  // by tensor
+    for (const auto& [file, listed] : shards) {
         SafeTensors shard = open(folder / file);
-        for (const std::string& tensor : tensors) {
-            auto node = shard.tensors_.extract(tensor);
-            if (node.empty()) {
+        for (const auto& [tensor, info] : shard.tensors_) {
+            const auto [found, is_new] = result.tensors_.emplace(tensor, info);
+            if (is_new) {
+                file_of[tensor] = file;
+            } else if (!is_same(found->second, info)) {
                 throw Error(ErrorKind::input, where_sharded,
-                            fmt::format("no tensor {} in {}", flyball::quoted(tensor), shard.what_),
-                            "every tensor of the index in its file", "the checkpoint is incomplete: download it again");
+                            fmt::format("two tensors {} in {}, one in {} and another in {}", flyball::quoted(tensor),
+                                        result.what_, flyball::quoted(file_of.at(tensor)), flyball::quoted(file)),
+                            "each tensor in one file", "leave out the one that does not belong to this checkpoint");
             }
-            result.tensors_.insert(std::move(node));
         }
         result.metadata_.merge(shard.metadata_);
         for (MappedFile& mapped : shard.files_) {
             result.files_.push_back(std::move(mapped));
+        }
+    }
+    for (const auto& [file, listed] : shards) {
+        for (const std::string& tensor : listed) {
+            if (!result.tensors_.contains(tensor)) {
+                throw Error(ErrorKind::input, where_sharded,
+                            fmt::format("no tensor {} in {}", flyball::quoted(tensor),
+                                        flyball::quoted((folder / file).string())),
+                            "every tensor of the index in its file", "the checkpoint is incomplete: download it again");
+            }
         }
     }
     return result;

@@ -267,6 +267,40 @@ TEST_F(Checkpoint, TheIndexMustAgreeWithTheShards) {
     EXPECT_ERROR(open(), "line 1 column 2");
 }
 
+// transformers 5.23 reads every tensor of the files that an index names, wherever the index says that it is.
+TEST_F(Checkpoint, TensorsThatTheIndexLeavesOutOrPutsElsewhereAreReadWhereTheyAre) {
+    const float values[] = {1, 3};
+    write_safetensors(folder_.path() / "one.safetensors",
+                      std::vector{tensor("a", {1}, std::span<const float>(values, 1)),
+                                  tensor("left out", {1}, std::span<const float>(values + 1, 1))});
+    shard("two.safetensors", "b", 2);
+    index(R"({"weight_map": {"b": "two.safetensors", "a": "two.safetensors", "left out": "one.safetensors"}})");
+    EXPECT_EQ(open().read<float>("a"), std::vector<float>{1});
+    index(R"({"weight_map": {"b": "two.safetensors", "a": "one.safetensors"}})");
+    EXPECT_EQ(open().names(), (std::vector<std::string>{"a", "b", "left out"}));
+    EXPECT_EQ(open().read<float>("left out"), std::vector<float>{3});
+}
+
+// transformers takes the one of the last file there, whichever the index names.
+TEST_F(Checkpoint, TwoFilesMayNotDisagreeAboutATensor) {
+    shard("one.safetensors", "a", 1);
+    const float values[] = {1, 2};
+    const auto second = [&](float a) {
+        const std::vector<TensorToWrite> tensors = {tensor("a", {1}, std::span<const float>(&a, 1)),
+                                                    tensor("b", {1}, std::span<const float>(values + 1, 1))};
+        write_safetensors(folder_.path() / "two.safetensors", tensors);
+    };
+    for (const char* const file : {"one", "two"}) {
+        index(std::string(R"({"weight_map": {"b": "two.safetensors", "c": "one.safetensors", "a": ")") + file +
+              ".safetensors\"}}");
+        second(4);
+        EXPECT_ERROR(open(), "two tensors 'a' in");
+        EXPECT_ERROR(open(), "one in 'one.safetensors' and another in 'two.safetensors'");
+        second(1);
+        EXPECT_ERROR(open(), "no tensor 'c' in");  // and nothing else is wrong
+    }
+}
+
 TEST_F(Checkpoint, SaysWhatAFolderLacks) {
     EXPECT_ERROR(open(), "without tensors, expected a folder with model.safetensors");
     folder_.put("pytorch_model.bin", "");

@@ -90,6 +90,16 @@ KNOWN = [
     ('ranking-takes-what-is-not-finite', 'src/core/ranking.cpp',
      'return std::isfinite(one.value);',
      'return !std::isnan(one.value);'),
+    ("tensors-that-the-index-leaves-out-are-lost", "src/core/safetensors_checkpoint.cpp",
+     "        for (const auto& [tensor, info] : shard.tensors_) {\n",
+     "        for (const auto& [tensor, info] : shard.tensors_) {\n"
+     "            if (std::find(listed.begin(), listed.end(), tensor) == listed.end()) {\n                continue;\n            }\n"),
+    ("the-first-of-two-tensors-is-taken", "src/core/safetensors_checkpoint.cpp", "} else if (!is_same(found->second, info)) {",
+     "} else if (found->second.shape != info.shape) {"),
+    ("equal-tensors-in-two-files-refused", "src/core/safetensors_checkpoint.cpp", "} else if (!is_same(found->second, info)) {\n",
+     "} else {\n"),
+    ("a-tensor-of-the-index-that-no-file-has", "src/core/safetensors_checkpoint.cpp", "if (!result.tensors_.contains(tensor)) {",
+     "if (result.tensors_.empty()) {"),
 ]
 
 # Written by someone who had not seen the tests.
