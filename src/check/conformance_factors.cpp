@@ -63,7 +63,7 @@ std::string written_text(const RunFile& run, const Hypothesis& hypothesis, schem
 }
 
 // `known`: how well each factor is known.
-std::string law_of(const std::vector<double>& factors, const std::vector<std::size_t>& blocks, double known) {
+std::string law_of_factors(const std::vector<double>& factors, const std::vector<std::size_t>& blocks, double known) {
     const double same = std::max(same_factor, known);
     const double first = factors[0];
     if (factors.size() > 1 && std::all_of(factors.begin(), factors.end(),
@@ -103,8 +103,9 @@ ConformanceFinding factors_finding(const std::string& id, const std::string& wha
     }
     ConformanceFinding finding;
     finding.id = id;
-    finding.message = fmt::format("{} multiplied by {} beside what the equation says ({}){}.{}", what,
-                                  fmt::join(shown, ", "), blocks_text(blocks), law_of(factors, blocks, known), written);
+    finding.message =
+        fmt::format("{} multiplied by {} beside what the equation says ({}){}.{}", what, fmt::join(shown, ", "),
+                    blocks_text(blocks), law_of_factors(factors, blocks, known), written);
     finding.evidence["blocks"] = blocks;
     finding.evidence["factors"] = factors;
     return finding;
