@@ -15,19 +15,24 @@ constexpr double least_float_atol = 1e-8;
 
 }  // namespace
 
-// At t, and at one of the next times that there are.
+// At t, and a few numbers further on: a method stops some numbers short of where the velocity ends, since a step as
+// short as it takes next no longer moves t. A pole has no value at one number alone, an end at all that follow.
 Progressed stuck_at(Motion& motion, double t, const std::vector<double>& y) {
-    constexpr int next_times = 4;
+    constexpr int next_times = 8;
     std::vector<double> slope(y.size());
-    for (int i = 0; i <= next_times; ++i) {
+    const auto exists = [&] {
         motion.velocity(t, y.data(), slope.data());
-        const bool finite = std::all_of(slope.begin(), slope.end(), [](double v) { return std::isfinite(v); });
-        if (finite != (i == 0)) {
-            return finite ? Progressed::step_underflow : Progressed::not_finite;
-        }
+        return std::all_of(slope.begin(), slope.end(), [](double v) { return std::isfinite(v); });
+    };
+    if (!exists()) {
+        return Progressed::not_finite;
+    }
+    for (int i = 0; i < next_times; ++i) {
         t = std::nextafter(t, HUGE_VAL);
     }
-    return Progressed::not_finite;
+    const bool then = exists();
+    t = std::nextafter(t, HUGE_VAL);
+    return then || exists() ? Progressed::step_underflow : Progressed::not_finite;
 }
 
 Tolerances tolerances_of(const Control& control) {

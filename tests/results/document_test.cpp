@@ -342,7 +342,7 @@ TEST(TheoryPage, SaysHowEachSchemeBeginsAndEnds) {
 
 // A stream that shrinks is exponential too: the class alone would be told as growth.
 TEST(CheckPage, TellsStreamAndBoundInTheWordsOfTheFile) {
-    const ResultFolder folder("check-words");
+    const ResultFolder folder("check");
     folder.put("check.json",
                R"json({"scheme": "mine", "equation": "x/2", "verdict": "unstable", "growth": "exponential",
       "growth_words": "shrinks exponentially", "bound": "linear", "worst_case": {"words": "less than linear: like a root"},

@@ -285,7 +285,7 @@ KNOWN = [
     ("a-fast-sample-after-a-slow-one-keeps-the-speed-of-the-frame", "src/dynamics/particles.cpp",
      "is_low(speeds) != frame_first) {", "is_low(speeds) && !frame_first) {"),
     ("no-velocity-is-a-step-too-short", "src/dynamics/integrator.cpp",
-     "return finite ? Progressed::step_underflow : Progressed::not_finite;", "return Progressed::step_underflow;"),
+     "return then || exists() ? Progressed::step_underflow : Progressed::not_finite;", "return Progressed::step_underflow;"),
 ]
 
 # Written by someone who had not seen the tests.
