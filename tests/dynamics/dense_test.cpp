@@ -53,7 +53,7 @@ TEST(Samples, CostNoSteps) {
 TEST(Samples, OfSlowMotionCostOneEvaluationEach) {
     for (const char* equation :
          {"norm(x + dt*f(x))", "x + dt*f(norm(x)) | norm(x)", "norm(x + dt*f(norm(x + 0.01*x0)))"}) {
-        for (const std::size_t systems : {1, 3}) {
+        for (const std::size_t systems : {1U, 3U}) {
             for (const Method method : {Method::automatic, Method::bdf}) {
                 const auto program = scheme::Program::parse(equation);
                 Settings settings = small();
