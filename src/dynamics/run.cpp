@@ -109,7 +109,8 @@ bool Runner::healthy(const Sample& sample) {
         end(Outcome::diverged);
     } else if (sample.radius_min < zero_radius * problem_.r0) {
         end(Outcome::radius_zero);
-    } else if (!std::isfinite(sample.speed)) {
+    }
+    if (!ended_ && !std::isfinite(sample.speed)) {  // lengths say more where they tell too
         end(Outcome::nan);
     }
     return !ended_;

@@ -105,7 +105,9 @@ constexpr double only_mean = 1e-12;  // what is left of a row is rounding when i
 // Rows of a file have as many channels as the model: LayerNorm sees what is left of them without their mean.
 std::vector<double> without_mean(const Settings& s) {
     std::vector<double> rows = start_rows(s);
-    for (std::size_t begin = 0; begin < rows.size(); begin += s.dim) {
+    const std::size_t count = s.systems * s.tokens;
+    for (std::size_t row = 0; row < count; ++row) {
+        const std::size_t begin = row * s.dim;
         const double before = measure::length(rows.data() + begin, s.dim);
         double sum = 0;
         for (std::size_t c = begin; c < begin + s.dim; ++c) {
@@ -116,8 +118,7 @@ std::vector<double> without_mean(const Settings& s) {
         }
         if (measure::length(rows.data() + begin, s.dim) <= only_mean * before) {
             fail_trained(
-                fmt::format("the row {} of {}, whose channels are all alike", begin / s.dim,
-                            flyball::quoted(s.start_file)),
+                fmt::format("the row {} of {}, whose channels are all alike", row, flyball::quoted(s.start_file)),
                 "rows with a direction of their own: LayerNorm takes the mean of the channels away, and of this "
                 "one nothing is left");
         }

@@ -155,9 +155,8 @@ std::vector<bool> TimeScalars::outlines(const Environment& env) {
         const double a = std::abs(values_[node.a].value);
         if (e.kind == Expression::Kind::binary && (e.op == Operator::plus || e.op == Operator::minus)) {
             facts.push_back(a <= std::abs(values_[node.b].value));
-        } else if (e.kind == Expression::Kind::binary && e.op == Operator::power) {
-            facts.push_back(a <= 1);
-        } else if (e.kind == Expression::Kind::call && e.function == Function::exp) {
+        } else if ((e.kind == Expression::Kind::binary && e.op == Operator::power) ||
+                   (e.kind == Expression::Kind::call && e.function == Function::exp)) {
             facts.push_back(a <= 1);
         } else if (e.kind == Expression::Kind::call && (e.function == Function::min || e.function == Function::max)) {
             rises(binary(Operator::minus, values_[node.a], values_[node.b]));
