@@ -116,6 +116,24 @@ Json provenance(std::uint64_t seed) {
     return result;
 }
 
+namespace {
+
+// Of all that a provenance.json says, in the form in which we write it: numbers and texts count, blanks do not.
+std::string sum_of(const Json& about) {
+    return checksum(std::string_view(dump_json(about, 2)));
+}
+
+}  // namespace
+
+bool is_provenance_as_written(Json about) {
+    if (!about.is_object() || !about.contains("checksum")) {
+        return false;
+    }
+    const Json sum = about["checksum"];
+    about.erase("checksum");
+    return sum == sum_of(about);
+}
+
 // A list that cannot be read says nothing about the file: it may be somebody else's.
 void expect_as_recorded(const std::filesystem::path& file, const std::string& sum) {
     const std::filesystem::path list = file.parent_path() / "provenance.json";
@@ -263,6 +281,9 @@ void Folder::check_results() {
     if (!listed || about["files"].empty()) {
         refuse(file, "no list of files", "the provenance of a finished run");
     }
+    if (!is_provenance_as_written(about)) {
+        refuse(file, "contents that do not have the checksum at their end", "the file as the run wrote it");
+    }
     const Json read = about.contains("inputs") && about["inputs"].is_object() ? about["inputs"] : Json::object();
     for (const auto& [name, sum] : contents_.inputs) {
         if (read.contains(name) && read[name] != sum) {
@@ -313,6 +334,8 @@ void Folder::finish(Json about, const std::vector<std::string>& files) {
     for (const auto& [name, sum] : contents_.inputs) {
         about["inputs"][name] = sum;
     }
+    about.erase("checksum");
+    about["checksum"] = sum_of(about);
     write_file_atomically(path_ / "provenance.json", dump_json(about, 2) + "\n");
     remove_tree(path_ / spent);
     std::error_code error;

@@ -3,7 +3,8 @@
 //
 //     config.toml       the settings, as flags
 //     work/             what a run needs to go on; every file sealed (sealed.hpp). work/run.json says which run it is
-//     provenance.json   version, seed, machine, time, and checksums of what was read and of every file of the result
+//     provenance.json   version, seed, machine, time, and checksums of what was read, of every file of the result and,
+//                       in the end, of all this
 //
 // The order makes every moment of a kill unambiguous. A run begins with config.toml, then work/run.json. It ends with
 // its results, then provenance.json, then work/ is renamed (one instant: the run is finished) and only then deleted.
@@ -36,6 +37,9 @@ FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool fo
 // Refuses a file that lies in the folder of a finished run and is no longer as that run wrote it (`sum` is its
 // checksum). Of any other file nothing is known, and nothing said.
 void expect_as_recorded(const std::filesystem::path& file, const std::string& sum);
+
+// Whether the text of a provenance.json is what a run wrote: it carries a checksum of its own.
+bool is_provenance_as_written(Json about);
 
 // Version, seed, threads, instruction set, BLAS core, machine and time.
 Json provenance(std::uint64_t seed);

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
+#include "record/folder.hpp"
 #include "record/sealed.hpp"
 #include "scheme/own_equation.hpp"
 
@@ -52,6 +53,13 @@ Reader::Reader(std::filesystem::path folder, const Detail& detail, Watched& watc
 void Reader::read_sums(const std::string& within) {
     try {
         const Json about = json(within + "provenance.json");
+        // What was written by hand, or by somebody else, has none and promises nothing.
+        if (about.contains("checksum") && !record::is_provenance_as_written(about) && altered_.insert(within).second) {
+            unreadable_.push_back(fmt::format(
+                "{} is not what the run wrote: it does not have the checksum at its end. It is shown as it is now; run "
+                "the command again for its own results.",
+                flyball::quoted(within + "provenance.json")));
+        }
         for (const auto& [name, sum] : about.at("files").items()) {
             sums_[within + name] = sum.get<std::string>();
         }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,7 @@ class Reader {
     Watched& watched_;
     bool finished_;
     std::map<std::string, std::string> sums_;  // of files, as the run wrote them: provenance.json
+    std::set<std::string> altered_;            // where provenance.json itself is not what the run wrote: "", "run/"
     std::vector<ConfigEntry> settings_;
     std::vector<std::string> said_;
     Json parts_ = Json::array();

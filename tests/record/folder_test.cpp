@@ -140,6 +140,37 @@ TEST(Folder, AConfigurationThatWasEditedIsReadForWhatItSays) {
     EXPECT_NE(torn.find("config.toml:1"), std::string::npos) << torn;
 }
 
+// A digit of the seed, the name of an input, the checksum itself: what is said of a run is said by the run. A bit of a
+// blank that is still a blank changes nothing, and is let through.
+TEST(Folder, AProvenanceThatWasChangedIsRefused) {
+    const TemporaryFolder parent;
+    Folder::Contents read = contents;
+    read.inputs = {{"text", "aa"}};
+    {
+        Folder folder(parent / "run", FolderUse::fresh, read);
+        write_file_atomically(parent / "run/result.json", "{}\n");
+        folder.finish({{"version", "1.2.3"}, {"seed", 7}}, {"result.json"});
+    }
+    const std::string text = read_regular_file(parent / "run/provenance.json", 1U << 20U);
+    const Json written = parse_json(text, "provenance");
+    std::size_t accepted = 0;
+    for (std::size_t bit = 0; bit < 8 * text.size(); ++bit) {
+        std::string damaged = text;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+        write_file_atomically(parent / "run/provenance.json", damaged);
+        if (refusal(parent / "run", FolderUse::resume, read).empty()) {
+            ++accepted;
+            EXPECT_EQ(parse_json(damaged, "damaged"), written) << damaged;
+        }
+    }
+    EXPECT_LT(accepted, text.size() / 4) << "blanks alone";
+    Json without = written;
+    without.erase("checksum");
+    write_file_atomically(parent / "run/provenance.json", dump_json(without, 2));
+    EXPECT_NE(refusal(parent / "run", FolderUse::resume, read).find("do not have the checksum at their end"),
+              std::string::npos);
+}
+
 // Somebody who opens a named pipe waits for its other end, which nobody opens.
 TEST(Folder, ANamedPipeInPlaceOfAFileIsRefusedAtOnce) {
     for (const char* name : {"config.toml", "work/run.json", "provenance.json"}) {

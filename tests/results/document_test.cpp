@@ -425,6 +425,25 @@ void replace_in(const std::filesystem::path& file, const std::string& old, const
     std::ofstream(file) << text;
 }
 
+// Its own checksum is for the program, not for a reader; one that was written by hand has none.
+TEST(ResultFolders, AProvenanceThatTheRunDidNotWriteIsNamedOnce) {
+    const ResultFolder folder("reproduce");
+    folder.put("claims.json", R"({"claims": []})");
+    Json about = {{"seed", 71}, {"files", Json::object()}};
+    about["checksum"] = record::checksum(std::string_view("{\n  \"seed\": 71,\n  \"files\": {}\n}"));
+    folder.put("provenance.json", about.dump());
+    const Json whole = folder.read();
+    EXPECT_EQ(whole["unreadable"], Json::array());
+    EXPECT_EQ(whole["provenance"].at(0), Json::array({"seed", "71"}));
+    EXPECT_EQ(whole["provenance"].size(), 2U) << whole["provenance"];
+    replace_in(folder.path() / "provenance.json", "71", "72");
+    const Json edited = folder.read();
+    ASSERT_EQ(edited["unreadable"].size(), 1U);
+    EXPECT_NE(edited["unreadable"][0].get<std::string>().find("'provenance.json' is not what the run wrote"),
+              std::string::npos)
+        << edited["unreadable"];
+}
+
 TEST(ResultFolders, FiguresThatTheRunDidNotWriteAreNamed) {
     const auto figures = [](const ResultFolder& folder, const std::vector<std::string>& names) {
         report::LineFigure lines;
