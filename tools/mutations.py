@@ -15,10 +15,13 @@ usage: mutations.py [--own] [--record] [NAME|MODULE|FILE...]   all of them, or t
        mutations.py --pick COUNT [SEED]  COUNT of them, chosen by SEED (the commit's hash unless given), leaving out those
                                          that nobody has seen turn red yet: tools/mutations/untried.txt
 
-The test that noticed a mistake before is run first, alone: then a mistake takes as long as one file to compile, one program to
-link and one test. The copies are in build/mutations, one for each processor; docs/decisions/0003 has the last result.
+More than a few mistakes are compiled together, each behind a number (switched.py), and looked for by the tests that come through its function, the quickest first:
+seconds each, after half an hour of building. What cannot be compiled so, and a few mistakes, are planted one by one: that takes as long as one file to
+compile, one program to link and one test, if the one that noticed it before is red again. The copies are in build/mutations; docs/decisions/0003
+has the last result.
 """
 import fcntl
+import functools
 import hashlib
 import os
 import pathlib
@@ -31,6 +34,7 @@ import threading
 import time
 
 from planting import ORDER, ROOT, WEB, NoAnswer, Run, Tree, runs_for, tests_of_the_same_name
+from switched_tree import SwitchedTree
 
 LISTS = ROOT / "tools/mutations"
 UNTRIED = LISTS / "untried.txt"  # one name a line; --record takes a name out once its mistake was seen red
@@ -38,6 +42,7 @@ NOTICED = LISTS / "noticed.txt"  # name, program ("+plain": without AVX2), test;
 TREES = ROOT / "build/mutations"
 FEWEST = 10  # of a module
 FEW = 10  # mistakes that are not worth a build of their own
+START = time.monotonic()
 
 
 class Mutation:
@@ -63,6 +68,11 @@ def load():
     return mutations
 
 
+@functools.cache
+def names_of_all():
+    return {m.name for m in load()}
+
+
 def untried():
     return UNTRIED.read_text().split() if UNTRIED.is_file() else []
 
@@ -85,7 +95,7 @@ def noticed():
 
 def write_down(found):
     """`found`: runs by name. Names that are no longer in the lists go."""
-    names = {m.name for m in load()}
+    names = names_of_all()
     known = {name: run for name, run in {**noticed(), **found}.items() if name in names}
     NOTICED.write_text("".join(f"{line_of_run(name, known[name])}\n" for name in sorted(known)))
     left = [name for name in untried() if name not in found]
@@ -157,15 +167,11 @@ def runs_of(m, by_module, own, before):
 
 
 class Planting:
-    """A number of mistakes, planted in as many trees at once as there are workers."""
+    """A number of mistakes that are looked for by several workers at once, and what became of each."""
 
-    def __init__(self, chosen, own, record):
-        self.chosen, self.own, self.record = chosen, own, record
+    def __init__(self, own, record):
+        self.own, self.record = own, record
         self.before = noticed()
-        self.waiting = queue.SimpleQueue()
-        # From cheap modules to dear ones; mistakes of one file follow each other, since what the compiler made of the others stays.
-        for m in sorted(chosen, key=lambda m: (ORDER.index(m.module), m.file)):
-            self.waiting.put(m)
         self.survivors = []
         self.lost = None  # why there is no answer
         self.lock = threading.Lock()
@@ -182,47 +188,87 @@ class Planting:
                 if self.record:
                     write_down({m.name: red.run})
 
-    def work(self, tree):
+    def work(self, waiting, look_for):
+        """`look_for(m, before)`: what is red with the mistake m, or None."""
         try:
             while self.lost is None:
-                m = self.waiting.get_nowait()
+                m = waiting.get_nowait()
                 start = time.monotonic()
                 with self.lock:
-                    runs = runs_of(m, tree.by_module, self.own, self.before)
-                red = tree.plant(m.file, m.old, m.new, runs)
-                self.tell(m, red, time.monotonic() - start)
+                    before = dict(self.before)
+                self.tell(m, look_for(m, before), time.monotonic() - start)
         except queue.Empty:
             pass
         except BaseException as error:  # the other workers stop too
             self.lost = error
 
-
-def run(chosen, whole, own=False, record=False):
-    TREES.mkdir(parents=True, exist_ok=True)
-    # Mistakes of the page are in no file that a compiler sees.
-    many = len([m for m in chosen if m.module != WEB]) > FEW
-    workers = len(os.sched_getaffinity(0)) if many else 1
-    jobs = 1 if many else 2
-    with open(TREES / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        trees = [Tree(TREES / str(i), jobs) for i in range(workers)]
-        for tree in trees:  # the second one finds in the compiler cache what the first one has compiled
-            tree.prepare(united=not many)
-            if many:
-                tree.build_beforehand({m.asks or m.module for m in chosen}, workers)
-        if whole:
-            # A suite that is red to begin with would notice everything.
-            red = trees[0].first_red(runs_for("core", trees[0].by_module, own=False))
-            if red is not None:
-                sys.exit(f"without any mistake: {red.words}")
-        planting = Planting(chosen, own, record)
-        threads = [threading.Thread(target=planting.work, args=(tree,)) for tree in trees]
+    def all_of(self, chosen, ways):
+        """`ways`: for each worker how it looks for a mistake."""
+        waiting = queue.SimpleQueue()
+        # Those that nobody has seen red yet; from cheap modules to dear ones; mistakes of one file follow each other, since what the
+        # compiler made of the others stays.
+        new = set(untried())
+        for m in sorted(chosen, key=lambda m: (m.name not in new, ORDER.index(m.module), m.file)):
+            waiting.put(m)
+        threads = [threading.Thread(target=self.work, args=(waiting, way)) for way in ways]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        if planting.lost is not None:
-            sys.exit(str(planting.lost)) if isinstance(planting.lost, NoAnswer) else sys.exit(repr(planting.lost))
+        if self.lost is not None:
+            raise self.lost
+
+
+def plant_alone(planting, chosen, trees):
+    """One mistake after another is written into a tree, compiled and looked for."""
+    def way(tree):
+        return lambda m, before: tree.plant(m.file, m.old, m.new, runs_of(m, tree.by_module, planting.own, before))
+    planting.all_of(chosen, [way(tree) for tree in trees])
+
+
+def plant_switched(planting, chosen, mutations, workers):
+    """Those of `chosen` that can be compiled together with all others, and looked for by number. Returns the rest."""
+    # All that there are, whichever are chosen: what is built then serves the next choice too.
+    tree = SwitchedTree(TREES / "switched", workers, [m for m in mutations if m.module != WEB])
+    modules = {m.module for m in chosen if m.module != WEB}
+    asked = {m.asks for m in chosen if m.asks in ORDER}
+    users = set() if planting.own else {user for m in modules for user in ORDER}
+    say("building all mistakes behind numbers")
+    tree.prepare_switched(sorted(modules | asked | users))
+    switched = [m for m in chosen if m.name in tree.function_of]
+    say("every test without a mistake")
+    tree.look(tree.runs(sorted(modules), planting.own, sorted(asked)), workers)
+    say(f"{len(switched)} mistakes by number")
+    planting.all_of(switched, [lambda m, before: tree.first_red_of(m, planting.own, before.get(m.name))] * workers)
+    return [m for m in chosen if m.name not in tree.function_of]
+
+
+def say(words):
+    print(f"== {time.monotonic() - START:5.0f} s  {words}", flush=True)
+
+
+def run(chosen, mutations, own=False, record=False):
+    TREES.mkdir(parents=True, exist_ok=True)
+    # Mistakes of the page are in no file that a compiler sees.
+    many = len([m for m in chosen if m.module != WEB]) > FEW
+    workers = len(os.sched_getaffinity(0))
+    planting = Planting(own, record)
+    rest = chosen
+    with open(TREES / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            if many:
+                rest = plant_switched(planting, chosen, mutations, workers)
+                say(f"{len(rest)} mistakes that cannot be compiled together, one by one")
+            if rest:
+                trees = [Tree(TREES / str(i), 1 if many else 2) for i in range(workers if many else 1)]
+                for tree in trees:  # the second one finds in the compiler cache what the first one has compiled
+                    tree.prepare(united=not many)
+                    if many:
+                        tree.build_beforehand({m.asks or m.module for m in rest}, workers)
+                plant_alone(planting, rest, trees)
+        except NoAnswer as why:
+            sys.exit(str(why))
     survivors = planting.survivors
     print(f"{len(chosen)} planted, {len(survivors)} survived: {' '.join(survivors) or 'none'}")
     return 1 if survivors else 0
@@ -238,13 +284,13 @@ def main(arguments):
     if arguments[:1] == ["--pick"]:
         seed = arguments[2] if len(arguments) > 2 else commit()
         tried = [m for m in mutations if m.name not in untried() and (m.module != WEB or shutil.which("chromedriver"))]
-        return run(pick(tried, int(arguments[1]), seed), whole=False)
+        return run(pick(tried, int(arguments[1]), seed), mutations)
     options = {"--own", "--record"}.intersection(arguments)
     names = [argument for argument in arguments if argument not in options]
     chosen = [m for m in mutations if not names or m.name in names or m.module in names or m.file in names]
     if not chosen:
         sys.exit(f"nothing of this name, expected a mistake or one of {', '.join(modules())}")
-    return run(chosen, whole=not names, own="--own" in options, record="--record" in options)
+    return run(chosen, mutations, own="--own" in options, record="--record" in options)
 
 
 if __name__ == "__main__":

@@ -116,6 +116,7 @@ class Tree:
         self.jobs = jobs
         self.united = False
         self.by_module = {}
+        self.overlay = {}  # relative path -> text: files that differ from ROOT's, or that only this copy has
 
     def prepare(self, united):
         self.united = united
@@ -135,10 +136,18 @@ class Tree:
                 if name == ".git":
                     continue
                 wanted.add(relative)
+                if relative in self.overlay:
+                    continue
                 copy = self.path / relative
                 if not copy.is_file() or not filecmp.cmp(here / name, copy, shallow=False):
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(here / name, copy)
+        for relative, text in self.overlay.items():
+            wanted.add(relative)
+            copy = self.path / relative
+            if not copy.is_file() or copy.read_text() != text:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_text(text)
         for folder, folders, files in os.walk(self.path):
             if pathlib.Path(folder) == self.path:
                 folders[:] = [f for f in folders if f != "build"]
@@ -147,12 +156,14 @@ class Tree:
                 if path.relative_to(self.path) not in wanted:
                     path.unlink()
 
-    def configure(self, united, hasty=""):
-        """`hasty`: a module that is compiled without optimisation, a third of the time where its files are compiled together."""
+    def configure(self, united, hasty="", listener=""):
+        """`hasty`: a module that is compiled without optimisation, a third of the time where its files are compiled together.
+        `listener`: a source that every test program gets too."""
         # Tests are run by program, so there is no need to list them after each link.
         command = ["cmake", "-S", self.path, "-B", self.build_folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DFLYBALL_TESTS=ON",
                    f"-DFLYBALL_UNITED={'ON' if united else 'TESTS'}", f"-DCMAKE_CXX_FLAGS_RELEASE={'-O3' if united else '-O1'} -DNDEBUG",
-                   "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold", "-DFLYBALL_LIST_TESTS=OFF", f"-DFLYBALL_HASTY={hasty}"]
+                   "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold", "-DFLYBALL_LIST_TESTS=OFF", f"-DFLYBALL_HASTY={hasty}",
+                   f"-DFLYBALL_LISTENER={listener}"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise NoAnswer(f"could not configure {self.build_folder}\n{done.stdout}{done.stderr}")
