@@ -17,11 +17,16 @@ Used by mutations.py. Braces are found in the text, past comments and literals; 
 import dataclasses
 import pathlib
 import re
+import zlib
 
+# Places for functions. A function's place, as a mistake's number, is made of names, so that a new mistake changes no other file;
+# two functions in one place are asked more tests than they need.
+PLACES = 1 << 20
 DECLARED = 'extern "C" { extern int flyball_planted; extern unsigned char flyball_reached[]; }\n'
 # Where the numbers live. A program that a test starts writes what it has come through when it ends, under the name of that test.
 RUNTIME = r'''
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <string>
 #include <unistd.h>
@@ -29,8 +34,7 @@ RUNTIME = r'''
 extern "C" {
 extern int flyball_planted;
 extern unsigned char flyball_reached[];
-const int flyball_reachable = @COUNT@;
-unsigned char flyball_reached[@COUNT@ + 1];
+unsigned char flyball_reached[@PLACES@];
 int flyball_planted = 0;
 // Before everything that is made before main(), some of which has mistakes.
 __attribute__((constructor(101))) static void choose_the_mistake() {
@@ -43,8 +47,10 @@ void flyball_write_reached(const char* test, long milliseconds) {
     const char* path = std::getenv("FLYBALL_REACHED");
     if (path == nullptr) { return; }
     std::string line = std::string(test) + ' ' + std::to_string(milliseconds);
-    for (int i = 0; i < flyball_reachable; ++i) {
-        if (flyball_reached[i] != 0) { line += ' ' + std::to_string(i); flyball_reached[i] = 0; }
+    unsigned char* const end = flyball_reached + sizeof flyball_reached;
+    for (unsigned char* at = flyball_reached; at != end && (at = static_cast<unsigned char*>(std::memchr(at, 1, static_cast<std::size_t>(end - at)))) != nullptr; ) {
+        line += ' ' + std::to_string(at - flyball_reached);
+        *at = 0;
     }
     line += '\n';
     const std::string own = std::string(path) + '.' + std::to_string(::getpid());
@@ -64,7 +70,7 @@ struct AtExit {
     }
 } at_exit;
 }
-'''
+'''.replace("@PLACES@", str(PLACES))
 # In a test program: a line for each test, and one for what a suite or the program does before its tests.
 LISTENER = r'''
 #include <cstdlib>
@@ -143,12 +149,12 @@ class Copy:
 
 
 class SwitchedFile:
-    """A file with mistakes [(name, old, new)]; `numbers`: by name. `functions` from `first_function` on; copies by line."""
+    """A file with mistakes [(name, old, new)]."""
 
-    def __init__(self, file, text, mistakes, numbers, first_function):
-        self.file, self.text, self.numbers, self.first_function = file, text, numbers, first_function
+    def __init__(self, file, text, mistakes):
+        self.file, self.text = file, text
         self.alone = []  # names that cannot be switched
-        self.by_body = {}
+        self.by_body = {}  # mistakes of a function, by the braces of its body
         places = bodies(text)
         for name, old, new in mistakes:
             at = text.index(old)
@@ -157,7 +163,7 @@ class SwitchedFile:
                 self.alone.append(name)
             else:
                 self.by_body.setdefault(body, []).append((name, at, old, new))
-        self.functions = {}  # index -> names
+        self.functions = {}  # place -> names
         self.copies = []
 
     def drop(self, names):
@@ -169,7 +175,7 @@ class SwitchedFile:
 
     def written(self):
         """The text with all of its switches. Sets functions and copies."""
-        out, at, function = [DECLARED], 0, self.first_function
+        out, at = [DECLARED], 0
         line = 1 + DECLARED.count("\n")
         self.functions, self.copies = {}, []
 
@@ -178,18 +184,18 @@ class SwitchedFile:
             out.append(piece)
             line += piece.count("\n")
         for (start, end), mistakes in sorted(self.by_body.items()):
+            function = zlib.crc32(f"{self.file} {start}".encode()) % PLACES
             put(self.text[at:start + 1] + f" flyball_reached[{function}] = 1;\n")
             body = self.text[start + 1:end]
             for name, place, old, new in mistakes:
                 first = line
                 here = place - start - 1
-                put(f"if (flyball_planted == {self.numbers[name]}) {{\n{body[:here]}{new}{body[here + len(old):]}\n}} else ")
+                put(f"if (flyball_planted == {number_of(name)}) {{\n{body[:here]}{new}{body[here + len(old):]}\n}} else ")
                 self.copies.append(Copy(name, function, first, line))
             first = line
             put("{\n" + body + "\n}")
             self.copies.append(Copy(None, function, first, line))
-            self.functions[function] = [m[0] for m in mistakes]
-            function += 1
+            self.functions.setdefault(function, []).extend(m[0] for m in mistakes)
             at = end
         put(self.text[at:])
         return "".join(out)
@@ -206,16 +212,19 @@ class SwitchedFile:
         return names or {name for of in self.functions.values() for name in of}
 
 
+def number_of(name):
+    """The number of a mistake; 0 is none."""
+    return 1 + zlib.crc32(name.encode()) % 0x7FFFFFFF
+
+
 def switch_all(mutations, root):
-    """The switched files of these mistakes, and their numbers by name."""
-    numbers = {m.name: i + 1 for i, m in enumerate(mutations)}
+    """The switched files of these mistakes."""
+    by_number = {}
     by_file = {}
     for m in mutations:
+        other = by_number.setdefault(number_of(m.name), m.name)
+        if other != m.name:
+            raise ValueError(f"{m.name} and {other} have the same number; give one of them another name")
         if pathlib.PurePath(m.file).suffix in (".cpp", ".inl"):
             by_file.setdefault(m.file, []).append((m.name, m.old, m.new))
-    files, function = [], 0
-    for file, mistakes in sorted(by_file.items()):
-        one = SwitchedFile(file, (root / file).read_text(), mistakes, numbers, function)
-        function += len(one.by_body)
-        files.append(one)
-    return files, numbers, function
+    return [SwitchedFile(file, (root / file).read_text(), mistakes) for file, mistakes in sorted(by_file.items())]

@@ -10,7 +10,7 @@ import subprocess
 import threading
 
 from planting import BROWSER, FAULT_WALK, ROOT, SERVED, NoAnswer, Red, Run, Tree, runs_for, what_is_red
-from switched import LISTENER, RUNTIME, switch_all
+from switched import LISTENER, RUNTIME, number_of, switch_all
 
 RUNTIME_FILE = pathlib.PurePath("src/core/planted_runtime.cpp")
 LISTENER_FILE = pathlib.PurePath("tests/planted_listener.cpp")
@@ -61,10 +61,10 @@ class Reached:
 class SwitchedTree(Tree):
     def __init__(self, path, jobs, mutations):
         super().__init__(path, jobs)
-        self.files, self.numbers, self.count = switch_all(mutations, ROOT)
+        self.files = switch_all(mutations, ROOT)
         self.reached = {}  # Run -> Reached
         self.function_of = {}
-        self.overlay = {RUNTIME_FILE: RUNTIME.replace("@COUNT@", str(self.count)), LISTENER_FILE: LISTENER}
+        self.overlay = {RUNTIME_FILE: RUNTIME, LISTENER_FILE: LISTENER}
 
     def prepare_switched(self, modules):
         """Builds what the mistakes of these modules are looked for with; a mistake that does not compile here is left out."""
@@ -146,14 +146,14 @@ class SwitchedTree(Tree):
         if tests:
             wanted = f"--gtest_filter={':'.join(tests)}"
             if len(wanted) > LONGEST_FILTER:
-                flags = self.path / "build" / f"filter-{self.numbers[m.name]}.txt"
+                flags = self.path / "build" / f"filter-{number_of(m.name)}.txt"
                 flags.write_text(wanted + "\n")
                 wanted = f"--gtest_flagfile={flags}"
             command = [command[0], "--gtest_fail_fast", wanted]
         seconds = 30 + PATIENCE * expected
         try:
             done = subprocess.run(["prlimit", f"--cpu={int(2 * seconds)}", *command], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
-                                  env={**run.environment(), "FLYBALL_PLANTED": str(self.numbers[m.name])}, timeout=3 * seconds)
+                                  env={**run.environment(), "FLYBALL_PLANTED": str(number_of(m.name))}, timeout=3 * seconds)
         except subprocess.TimeoutExpired:
             return Red(dataclasses.replace(run, test=tests[0] if len(tests) == 1 else ""), f"{run.program} did not end within {3 * seconds:.0f} s")
         finally:

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import mutations  # noqa: E402
 import switched  # noqa: E402
 import switched_tree  # noqa: E402
 
@@ -36,8 +37,8 @@ MISTAKES = [("no-division", "sum / count", "sum"), ("a-third", "x / 2", "x / 3")
             ("a-table", "{1, 2}", "{1, 3}"), ("a-default", "first = 1", "first = 2"), ("a-constant-function", "x + 1", "x + 2")]
 
 
-def numbered(mistakes=MISTAKES):
-    return switched.SwitchedFile("a.cpp", SOURCE, mistakes, {name: i + 1 for i, (name, _, _) in enumerate(mistakes)}, 0)
+def switched_file():
+    return switched.SwitchedFile("a.cpp", SOURCE, MISTAKES)
 
 
 class Files(unittest.TestCase):
@@ -45,12 +46,13 @@ class Files(unittest.TestCase):
         compiler = shutil.which("g++") or shutil.which("c++")
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            one = numbered()
+            one = switched_file()
             (folder / "a.cpp").write_text(one.written())
-            (folder / "runtime.cpp").write_text(switched.RUNTIME.replace("@COUNT@", str(len(one.functions))))
+            (folder / "runtime.cpp").write_text(switched.RUNTIME)
             subprocess.run([compiler, "-std=c++20", folder / "a.cpp", folder / "runtime.cpp", "-o", folder / "a"], check=True)
 
-            def says(number):
+            def says(which):
+                number = switched.number_of(MISTAKES[which - 1][0]) if which else 0
                 return subprocess.run([folder / "a"], env={**os.environ, "FLYBALL_PLANTED": str(number)}, capture_output=True, text=True, check=True).stdout
             self.assertEqual(says(0), '3 61.5 2 { "}"  3 8\n')
             self.assertEqual(says(1), '6 61.5 2 { "}"  3 8\n')
@@ -60,14 +62,25 @@ class Files(unittest.TestCase):
             self.assertEqual(says(5), '3 61.5 2 { "}"  3 12\n')
             log = folder / "log"
             subprocess.run([folder / "a"], env={**os.environ, "FLYBALL_REACHED": str(log), "FLYBALL_REACHED_BY": "A.B"}, stdout=subprocess.DEVNULL, check=True)
-            self.assertEqual([part.read_text() for part in folder.glob("log.*")], ["A.B -1 0 1 2 3\n"])
+            name, milliseconds, *reached = next(folder.glob("log.*")).read_text().split()
+            self.assertEqual((name, milliseconds), ("A.B", "-1"))
+            self.assertEqual(sorted(map(int, reached)), sorted(one.functions))
+            self.assertEqual(len(reached), 4)  # mean, sum, raw, twice
 
     def test_what_stands_in_no_function_is_left_for_planting_alone(self):
-        self.assertEqual(numbered().alone, ["a-table", "a-default", "a-constant-function"])
-        self.assertEqual(list(numbered().functions), [])
+        self.assertEqual(switched_file().alone, ["a-table", "a-default", "a-constant-function"])
+        self.assertEqual(list(switched_file().functions), [])
+
+    def test_a_new_mistake_changes_no_number_and_no_place_of_others(self):
+        fewer = switched.SwitchedFile("a.cpp", SOURCE, MISTAKES[1:])
+        text, more = fewer.written(), switched_file()
+        more.written()
+        self.assertTrue(set(fewer.functions) <= set(more.functions))
+        self.assertIn(f"flyball_planted == {switched.number_of('thrice')})", text)
+        self.assertEqual(len({switched.number_of(m.name) for m in mutations.load()}), len(mutations.load()))
 
     def test_an_error_is_blamed_on_the_copy_it_is_in_and_else_on_all(self):
-        one = numbered()
+        one = switched_file()
         text = one.written().splitlines()
 
         def line_of(words, which=0):
