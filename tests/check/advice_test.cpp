@@ -224,6 +224,21 @@ TEST(Advice, OfRunsNamesTheLossOfTheDeepestOfEach) {
     EXPECT_EQ(own.find("peri-ln:"), std::string::npos) << own;
 }
 
+// Numbers under the name of Pre-LN are Pre-LN's: l + 1 is 2 after the first and 25 after the last of 24 blocks.
+TEST(Advice, OfPeriLnHasTheNumbersOfPreLnBesideIt) {
+    PreflightReport report;
+    report.yardsticks = {report_named(
+                             "pre-ln", [](double l) { return l + 1; }, [](double l) { return l == 1 ? 6.0 : 2.0; }),
+                         report_named("peri-ln", even, even)};
+    const std::string said = advice(report.yardsticks[1], report);
+    EXPECT_NE(said.find("where Pre-LN's grows in proportion to depth (root mean square 2 after the first and 25 after "
+                        "the last of 24 blocks)"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find("in Pre-LN the gradient at the first block is 3 times that at the last"), std::string::npos)
+        << said;
+}
+
 // A ratio of speeds is told only where both draw tokens together.
 TEST(Advice, OfTwoBlocksSaysWhichDrivesTokensApart) {
     BlockReport a = report_named("a", even, even);

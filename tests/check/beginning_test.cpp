@@ -61,6 +61,15 @@ TEST(Beginning, PostLnStaysOfUnitSize) {
     EXPECT_EQ(post.stream.growth.kind, measure::GrowthClass::bounded);
 }
 
+// Blocks that add a millionth leave the stream as it was: before the first of them it is measured as behind it.
+TEST(Beginning, TheEmbeddingIsMeasuredAsTheStreamIs) {
+    const DepthCurve curve =
+        measured_depth(scheme::scheme_of_equation("x + dt*1e-6*norm(f(norm(x))) | norm(x)"), {}, corpus(), 2);
+    ASSERT_EQ(curve.stream.size(), 3U);
+    EXPECT_GT(curve.stream[0], 1e-3) << "otherwise a millionth is not little";
+    EXPECT_NEAR(curve.stream[0] / curve.stream[1], 1, 1e-2);
+}
+
 TEST(Beginning, ALawThatFallsIsThatOfItsInverse) {
     std::vector<double> falling;
     for (int l = 0; l < 40; ++l) {

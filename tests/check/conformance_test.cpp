@@ -305,6 +305,27 @@ TEST(ConformanceOfOrder, PermutationsAreToldTheRightWayRound) {
               std::string::npos);
 }
 
+// Pre-LN is the same in every block: once they are in order, nothing is left to differ.
+TEST(ConformanceOfOrder, NearestIsReadInTheOrderThatWasFound) {
+    const Conformance result = judged("pre-ln", "wrong-pre-ln-order-f32");
+    EXPECT_FALSE(result.conforms);
+    ASSERT_NE(finding(result, "order-of-blocks"), nullptr);
+    EXPECT_EQ(result.nearest.scheme, "pre-ln");
+    EXPECT_TRUE(result.nearest.conforms) << result.nearest.error;
+    EXPECT_LT(result.nearest.error, 1e-5);
+}
+
+TEST(ConformanceOfOrder, TheReadoutFollowsTheBlockThatRanLast) {
+    RunFile run = read_run(SafeTensors::open(golden_run("pre-ln-f32")));
+    std::swap(run.blocks[2], run.blocks[3]);
+    Hypothesis hypothesis(scheme_named("pre-ln").program, run);
+    EXPECT_FALSE(read_as(run, hypothesis).readout.conforms());  // it is not behind the block that was saved last
+    hypothesis.order = {0, 1, 3, 2};
+    const Reading reading = read_as(run, hypothesis);
+    EXPECT_TRUE(reading.readout.conforms());
+    EXPECT_TRUE(reading.conforms);
+}
+
 TEST(ConformanceOfRounding, ASmallBranchIsNotHiddenByALargeStream) {
     // The stream is about 1000 times what a block adds; a branch that is 1 % too large is 1e-5 of the stream.
     EXPECT_TRUE(judged("pre-ln", "large-stream-f32").conforms);
@@ -421,6 +442,44 @@ TEST(ConformanceOfSettings, GainsThatWereForgottenAreNamed) {
         }
     }
     EXPECT_EQ(ids(less.judged("peri-ln"), Severity::explanation)[0], "gains-less-one");
+}
+
+// One block of attention alone, written out: x + f(g*erf(a*x + s) + b), and a norm with other numbers behind it.
+TEST(ConformanceOfSettings, ANormIsShiftedByWhatTheFileSays) {
+    RunFile run;
+    run.rows = run.file_rows = run.tokens = 6;
+    run.dim = 4;
+    run.has_ffn = false;
+    run.norm = "derf";
+    run.function = scheme::RowFunction::erf;
+    const SavedNorm inner{{1.5, 0.5, 2, 1}, {0.25, -0.5, 0, 1}, 0.5, 0.25};
+    const SavedNorm outer{{1, 2, 0.5, 1}, {0, 0.5, 0.25, -1}, 0.75, -0.5};
+    SavedBlock block;
+    for (std::size_t i = 0; i < run.rows * run.dim; ++i) {
+        const auto norm = [&](const SavedNorm& with, float x) {
+            const double curve = std::erf(with.alpha * static_cast<double>(x) + with.shift);
+            return static_cast<float>(with.gain[i % run.dim] * curve + with.bias[i % run.dim]);
+        };
+        const auto x = static_cast<float>(std::sin(1.0 + 3.0 * static_cast<double>(i)));
+        const auto out = static_cast<float>(std::cos(2.0 + 5.0 * static_cast<double>(i)));
+        run.embed.values.push_back(static_cast<double>(x));
+        block.attention_in.values.push_back(static_cast<double>(norm(inner, x)));
+        block.attention_out.values.push_back(static_cast<double>(out));
+        block.resid.values.push_back(static_cast<double>(x + out));
+        run.readout.values.push_back(static_cast<double>(norm(outer, x + out)));
+    }
+    for (SavedRows* rows : {&run.embed, &block.attention_in, &block.attention_out, &block.resid, &run.readout}) {
+        rows->stored = rows->computed = 0x1p-24;
+    }
+    block.norms = {inner};
+    run.blocks = {block};
+    run.readout_norms = {outer};
+    const auto reading = [&] { return read_as(run, Hypothesis(scheme_named("pre-ln").program, run)); };
+    EXPECT_TRUE(reading().blocks[0].conforms());
+    EXPECT_TRUE(reading().readout.conforms());
+    run.blocks[0].norms[0].shift = 0;
+    EXPECT_FALSE(reading().blocks[0].at(Place::attention_in).conforms());
+    EXPECT_TRUE(reading().readout.conforms());
 }
 
 TEST(ConformanceOfSettings, LearnedParametersComeFromTheFile) {

@@ -89,6 +89,24 @@ TEST(ConformanceWords, TheDocumentHasTheNumbersOfThePlaceThatIsNamed) {
     EXPECT_EQ(post.size(), 3U);
 }
 
+TEST(ConformanceWords, TheDocumentCountsTheRowsThatWereRead) {
+    const RunFile some = EditedRun("pre-ln-f32").read((2 + 5 * 4) * 12 * 4);  // room for four rows of eight
+    const Json run = document(conformance(scheme_named("pre-ln"), some)).at("run");
+    EXPECT_EQ(run.at("rows"), 8);
+    EXPECT_EQ(run.at("rows_read"), 4);
+}
+
+// norm(x + c*f(x)) is norm(x/c + f(x)) but for eps: DeepNorm with a number changed so that a = 1/c is very near. Nobody
+// would write that number, so it is not what the run is said to be like.
+TEST(ConformanceWords, NearestHasNoContrivedNumber) {
+    HandMade how = scaled(0.793125);
+    how.scheme = "post-ln";
+    const Conformance result = conformance(scheme_named("post-ln"), HandMadeRun(how).file());
+    EXPECT_FALSE(result.conforms);
+    EXPECT_FALSE(result.nearest.changed) << result.nearest.equation;
+    EXPECT_FALSE(result.nearest.conforms) << result.nearest.equation;
+}
+
 // The catalogue's entry is compared as it was asked for, with its parameter changed.
 TEST(ConformanceWords, NearestIsTheSchemeWithTheSettingsThatWereGiven) {
     scheme::Scheme asked = scheme_named("deepnorm");

@@ -152,6 +152,11 @@ TEST(Preflight, AStreamThatShrinksIsUnstableToo) {
     std::smatch said;
     ASSERT_TRUE(std::regex_search(stream->message, said, std::regex("shrinks by ([0-9.]+) % a block")));
     EXPECT_NEAR(std::stod(said[1]), 36, 2);
+    // Seven blocks follow the first, and what shrinks to 0.64^7 shrinks by a factor of 1/0.64^7 = 22.7.
+    ASSERT_TRUE(
+        std::regex_search(stream->message, said, std::regex("to the last of 8 blocks by a factor of ([0-9.]+)")))
+        << stream->message;
+    EXPECT_NEAR(std::log(std::stod(said[1])), -14 * std::log(0.8), 0.2) << stream->message;
 }
 
 // The first block makes a stream that is the longer the deeper the model is, and the others take a little away.
@@ -234,6 +239,11 @@ TEST(Preflight, DeepNormWithTheInverseGainIsUnstable) {
     ASSERT_TRUE(std::regex_search(overwritten.message, said,
                                   std::regex("replaces (\\d+) % of it, so that after (\\d+) blocks")));
     EXPECT_NEAR(std::stod(said[1]), 100 * (1 - std::pow(overwritten.value, 1 / std::stod(said[2]))), 0.51);
+    // .. and is the cosine of its turn; one below 1/4 is a turn by more than 75 degrees.
+    const double left = std::pow(overwritten.value, 1 / std::stod(said[2]));
+    ASSERT_TRUE(std::regex_search(overwritten.evidence, said, std::regex("turns the stream by (\\d+) degrees")));
+    EXPECT_GT(std::stod(said[1]), 75);
+    EXPECT_NEAR(std::cos(std::stod(said[1]) * std::acos(-1) / 180), left, 0.01);
     EXPECT_EQ(quick_preflight({"deepnorm"}).blocks.front().verdict, Verdict::stable);
 }
 
@@ -406,6 +416,19 @@ TEST(Preflight, SettingsThatMakeNoSenseAreRefused) {
     settings = {};
     settings.norm = "layer";
     EXPECT_THROW(preflight({block_of("pre-ln")}, settings, {}), Error);
+}
+
+// By their own check, before anything is made of them that could fail for another reason.
+TEST(Preflight, AStepIsANumberAboveNothing) {
+    Settings settings;
+    for (const double dt : {0.0, -0.0, -1.0, HUGE_VAL, std::nan("")}) {
+        settings.dt = dt;
+        EXPECT_THROW(check(settings), Error) << dt;
+    }
+    for (const double dt : {1e-300, 1.0, 100.0}) {
+        settings.dt = dt;
+        EXPECT_NO_THROW(check(settings)) << dt;
+    }
 }
 
 TEST(Preflight, AStopIsHonoured) {

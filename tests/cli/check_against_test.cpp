@@ -85,5 +85,13 @@ TEST(CheckAgainst, BadFilesAreOneSentenceAndExitTwo) {
     }
 }
 
+// The run was made at its own sizes: a flag that would be without effect is refused, not ignored.
+TEST(CheckAgainst, SizesBesideASavedRunAreRefused) {
+    const Outcome outcome = run_program("check pre-ln --depth 9" + golden("pre-ln-f32"));
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("got --depth and --against, expected one of them"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace flyball::cli::test::check_against_test

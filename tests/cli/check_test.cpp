@@ -137,6 +137,10 @@ TEST_F(Check, PageAndTableShowWhatWasMeasured) {
         EXPECT_EQ(losses.front(), run.at("first"));
         EXPECT_EQ(losses.back(), run.at("last"));  // a tenth of 12 steps is one
     }
+    // Steps count from 1 to 12; there is no step 0.
+    const std::string losses_at_8 = "\nTraining loss at 8 blocks,peri-ln,";
+    EXPECT_NE(contents("check.csv").find(losses_at_8 + "12,"), std::string::npos);
+    EXPECT_EQ(contents("check.csv").find(losses_at_8 + "0,"), std::string::npos);
     const std::string report = contents("report.txt");
     for (const Json& curve : json.at("beginning")) {
         const auto of = curve.at("stream").get<std::vector<double>>();
@@ -146,6 +150,16 @@ TEST_F(Check, PageAndTableShowWhatWasMeasured) {
                       of.back(), back[1] / back.back());
         EXPECT_NE(report.find(row), std::string::npos) << row;
     }
+}
+
+// A script that takes up its checks must not read success where the first call said that the block is broken.
+TEST_F(Check, ABadVerdictIsStillOneWhenReadFromItsFolder) {
+    const std::string command = "check 'dt*f(norm(x)) | norm(x)' --json" + quick + out();
+    const Outcome first = run_program(command);
+    EXPECT_EQ(first.exit, 1) << first.err;
+    const Outcome again = run_program(command + " --resume");
+    EXPECT_EQ(again.exit, 1) << again.err;
+    EXPECT_EQ(again.out, first.out);
 }
 
 TEST_F(Check, WrongCallsAreOneSentence) {

@@ -219,5 +219,13 @@ TEST(Figures, AFilmHasAFrameForEverySample) {
     EXPECT_EQ(text(folder, "b/film.svg"), film);
 }
 
+TEST(Figures, TokensOnTheCircleHaveAFilmToo) {
+    const Folder folder;
+    const Outcome outcome =
+        run_program("simulate peri-ln --tokens 4 --dim 2 --time 1 --samples 3 --animate --out " + (folder / "run"));
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(all(text(folder, "run/film.svg"), ">t = ([0-9.]+)<"), (std::vector<std::string>{"0", "0.5", "1"}));
+}
+
 }  // namespace
 }  // namespace flyball::cli::test::figures_test

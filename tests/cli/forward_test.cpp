@@ -331,6 +331,18 @@ TEST(Forward, ABookIsScoredByStrides) {
     }
 }
 
+// Windows of 20 tokens that begin at 0, 10 and 20 cover 40 tokens; all but the first token have a loss.
+TEST(Forward, TheLineOfScoredTokensNamesStrideAndWindow) {
+    std::string ids;
+    for (int id = 1; id <= 40; ++id) {
+        ids += std::to_string(id) + ",";
+    }
+    const Outcome outcome = run_program("forward '" + golden("gpt2") + "' --length 20 --stride 10 --ids " + ids);
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("\nscored      39 of them, 10 apart in windows of 20 (3 windows)\n"), std::string::npos)
+        << outcome.out;
+}
+
 // A rotary model beyond its 64 positions is what torch makes of it, with and without windows.
 TEST(Forward, AllowLongGoesBeyondRotaryPositions) {
     const SafeTensors expected = torch_inside("llama-gqa");

@@ -143,6 +143,27 @@ TEST(Limits, ShowsOneRow) {
     EXPECT_NEAR(sum, 1, 1e-12);
 }
 
+// A row has no files: who asks for a folder is told so and does not look for it in vain.
+TEST(Limits, AFolderForOneRowIsRefused) {
+    const std::string folder = temporary("limits-row");
+    const Outcome outcome = run_program("limits --head 3.2 --row 40 --out '" + folder + "'");
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("got --out with --row, expected one of them"), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+// Without it the configuration would run on another text.
+TEST(Limits, TheConfigurationHasTheGivenString) {
+    const std::string folder = temporary("limits-string");
+    const Outcome outcome = run_program("limits --lengths 3 --string 'to be or not to be' --out '" + folder + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    std::ostringstream text;
+    text << std::ifstream(folder + "/config.toml").rdbuf();
+    EXPECT_NE(text.str().find("\nstring = \"to be or not to be\"\n"), std::string::npos) << text.str();
+    std::filesystem::remove_all(folder);
+}
+
 // The words of each line.
 std::vector<std::vector<std::string>> words_of(const std::string& text) {
     std::istringstream lines(text);

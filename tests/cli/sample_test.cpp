@@ -219,6 +219,19 @@ TEST(Sample, GoesOnBeyondTheLastPosition) {
     EXPECT_NE(outcome.err.find("the older half of the text was let go 2 times"), std::string::npos) << outcome.err;
 }
 
+// 40 tokens and 32 positions: the first 8 are not seen.
+TEST(Sample, SaysHowMuchOfALongPromptWasNotSeen) {
+    std::string ids;
+    for (int id = 1; id <= 40; ++id) {
+        ids += (id == 1 ? "" : ",") + std::to_string(id);
+    }
+    const Outcome outcome = run_program("sample " + golden("gpt2") + " --tokens 1 --ids " + ids);
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_NE(outcome.err.find("the model has 32 positions; it did not see the first 8 tokens of the prompt\n"),
+              std::string::npos)
+        << outcome.err;
+}
+
 TEST(Sample, CharactersThatHaveNoTokenAreNamed) {
     Json tokenizer = {{"version", "1.0"}, {"added_tokens", Json::array()}, {"normalizer", nullptr}};
     tokenizer["pre_tokenizer"] = tokenizer["post_processor"] = nullptr;

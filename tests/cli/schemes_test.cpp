@@ -47,6 +47,13 @@ TEST(Schemes, JsonFollowsTheContract) {
     EXPECT_EQ((*pre)["readout"], "norm(x)");
 }
 
+TEST(Schemes, NamesOfASchemeAndModelsWiredSoAreToldApart) {
+    const Outcome outcome = run_program("schemes peri-ln");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("\n  also called     sandwich, sandwich-ln\n"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("\n  models          Gemma 2, Gemma 3, "), std::string::npos) << outcome.out;
+}
+
 TEST(Schemes, PageInDocsIsNotStale) {
     const Outcome outcome = run_program("schemes --markdown");
     EXPECT_EQ(outcome.exit, 0);
@@ -81,6 +88,7 @@ TEST(Program, BadUsageExitsTwoWithOneSentence) {
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"scheme", "did you mean schemes?"},
         {"schemes --jsn", "did you mean --json?"},
+        {"schemes --jsn=1", "the unknown flag '--jsn' (did you mean --json?)"},  // the value is no part of the name
         {"schemes --json --markdown", "got --json and --markdown together"},
         {"schemes --scheme peri", "did you mean peri-ln?"},
         {"schemes --scheme ngpt:beta=1", "expected one of alpha"},

@@ -211,6 +211,19 @@ TEST(Theory, LeavesAFolderWithItsPage) {
     std::filesystem::remove_all(folder);
 }
 
+// An equation with d in it would be another one without it.
+TEST(Theory, TheConfigurationHasTheDimOfTheEquation) {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("flyball-theory-dim-" + std::to_string(getpid()));
+    std::filesystem::remove_all(folder);
+    const Outcome outcome =
+        run_program("theory peri-ln --tokens 4 --samples 2 --time 1 --dim 7 --out '" + folder.string() + "'");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const std::string configuration = read_text_file(folder / "config.toml", 1 << 20);
+    EXPECT_NE(configuration.find("\ndim = 7\n"), std::string::npos) << configuration;
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Theory, ReadsAConfigurationFile) {
     const std::filesystem::path file =
         std::filesystem::temp_directory_path() / ("flyball-theory-" + std::to_string(getpid()) + ".toml");

@@ -188,6 +188,13 @@ TEST_F(Train, ThatDivergesSaysSoAndExitsWithoutAnError) {
     EXPECT_NE(outcome.out.find("ended at step"), std::string::npos) << outcome.out;
 }
 
+// 2^64 - 1, which one run reaches and two would pass.
+TEST_F(Train, TakesTheLastSeedThereIs) {
+    const Outcome outcome = run_program(small("pre-ln --seed 18446744073709551615 --json", 1));
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(parse_json(outcome.out, "out").at("seed").get<std::uint64_t>(), 18446744073709551615U);
+}
+
 TEST_F(Train, RefusesWhatMakesNoSenseInOneSentence) {
     for (const char* wrong :
          {"--dim 9", "--data nosuch.txt", "no-such-scheme", "--norm layernrm", "--init gian=1", "--dt 0", "--resume",
