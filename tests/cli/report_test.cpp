@@ -190,9 +190,9 @@ TEST(Report, ServingSaysWhichFoldersAreShownAndWhichAreAwaited) {
     ASSERT_EQ(run_program(small + place / "run").exit, 0);
     const std::string line = place / "line";
     std::ofstream(line).close();
-    const Outcome outcome =
-        run_program("report " + place / "run" + " " + place / "later" + " --serve --port 0 >" + line +
-                    " & while kill -0 $! && ! grep -q Ctrl-C " + line + "; do sleep 0.05; done; kill -INT $!; wait $!");
+    const Outcome outcome = run_program("report " + place / "run" + " " + place / "later" + " --serve --port 0 >" +
+                                        line + " & for i in $(seq 600); do kill -0 $! && ! grep -q Ctrl-C " + line +
+                                        " || break; sleep 0.05; done; kill -INT $!; wait $!");
     EXPECT_EQ(outcome.exit, 130) << outcome.err;
     const std::string said = read_text_file(line, 1 << 20);
     EXPECT_NE(said.find("/ shows '" + place / "run" + "' and waits for a run to begin in '" + place / "later" + "'; "),
