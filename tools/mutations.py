@@ -16,7 +16,7 @@ usage: mutations.py [--own] [--record] [NAME|MODULE|FILE...]   all of them, or t
                                          that nobody has seen turn red yet: tools/mutations/untried.txt
 
 More than a few mistakes are compiled together, each behind a number (switched.py), and looked for by the tests that come through its function, the quickest first:
-seconds each, after half an hour of building. What cannot be compiled so, and a few mistakes, are planted one by one: that takes as long as one file to
+a second each, after some twenty minutes of building and of running every test without a mistake. What cannot be compiled so, and a few mistakes, are planted one by one: that takes as long as one file to
 compile, one program to link and one test, if the one that noticed it before is red again. The copies are in build/mutations; docs/decisions/0003
 has the last result.
 """

@@ -165,6 +165,12 @@ class SwitchedTree(Tree):
         """The first test that is red with the mistake, or None. `before`: the run that noticed it last time, or None."""
         function = self.function_of[m.name]
         hint = {before.test} if before is not None and before.test else set()
+        if hint:
+            run = dataclasses.replace(before, test="")
+            if run in self.reached and before.test in self.reached[run].tests.get(function, ()):
+                red = self.ask(m, run, [before.test])
+                if red is not None:
+                    return red
         for run in runs_for(m.module, self.by_module, own, m.asks):
             if run.program == FAULT_WALK:
                 red = self.ask(m, run, [])

@@ -72,8 +72,8 @@ def tree(path):
             data = b""
         if name == "claims.csv":
             data = re.sub(rb",[^,\n]*\n", b"\n", data)  # the last column is the seconds
-        if file.name == "provenance.json":  # checksums of files that hold seconds
-            data = re.sub(rb'"(result\.json|claims\.json|claims\.csv|summary\.json|metrics\.jsonl|events[^"]*)": *"[0-9a-f]*"', b"",
+        if file.name == "provenance.json":  # checksums of files that hold seconds, and its own, which covers those and the time
+            data = re.sub(rb'"(checksum|result\.json|claims\.json|claims\.csv|summary\.json|metrics\.jsonl|events[^"]*)": *"[0-9a-f]*"', b"",
                           data)
         contents[name] = data
     return contents
