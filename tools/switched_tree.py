@@ -162,7 +162,11 @@ class SwitchedTree(Tree):
         return what_is_red(run, done) if done.returncode != 0 else None
 
     def first_red_of(self, m, own, before):
-        """The first test that is red with the mistake, or None. `before`: the run that noticed it last time, or None."""
+        """The first test that is red with the mistake, or None. `before`: the run that noticed it last time, or None.
+
+        A function that runs once in a program, to fill a table that is kept, is reached by the test that happens to come first; so what nothing
+        has noticed is asked of all tests of the module together.
+        """
         function = self.function_of[m.name]
         hint = {before.test} if before is not None and before.test else set()
         if hint:
@@ -182,4 +186,8 @@ class SwitchedTree(Tree):
                 red = self.ask(m, run, chunk)
                 if red is not None:
                     return red
+        for run in runs_for(m.module, self.by_module, True):
+            red = self.ask(m, run, [])
+            if red is not None:
+                return red
         return None

@@ -146,6 +146,27 @@ TEST(Record, TheCollapseIsTheFirstSampleOfMany) {
     EXPECT_EQ(record.collapse_time, record.samples[first].t);
 }
 
+// Pre-LN until t = 2, then Post-LN, whose stream has length 1: two orthonormal tokens with beta = 0, which both move
+// towards their mean. Pre-LN keeps |x1 - x2| = 2 D; with |x| = D cosh u, D (ln tanh(u/2) + cosh u) grows as t does.
+// Post-LN goes on with the cosine tanh(t - 2 + artanh(cosine at 2)). Numbers by bisection in Python; Runge-Kutta in
+// numpy agrees.
+TEST(Pieces, BeginOnTheManifoldOfTheirEquation) {
+    Settings settings = few();
+    settings.tokens = settings.dim = 2;
+    settings.start = StartKind::symmetric;
+    settings.beta = 0;
+    settings.time = 4;
+    settings.samples = 9;
+    const Record record =
+        run(settings, scheme::Program::parse("depth <= 0.5 ? x + dt*f(norm(x)) : norm(x + dt*f(x)) | norm(x)"));
+    ASSERT_EQ(record.samples.size(), 9U);
+    EXPECT_NEAR(record.samples[4].radius, 2.57598355504749, 1e-8);
+    EXPECT_NEAR(record.samples[4].cosine, 0.84929980036359, 1e-9);
+    EXPECT_NEAR(record.samples[5].radius, 1, 1e-12);
+    EXPECT_NEAR(record.samples[5].cosine, 0.94178782884990, 1e-9);
+    EXPECT_NEAR(record.samples[8].cosine, 0.99701935090600, 1e-9);
+}
+
 TEST(Velocities, AreThoseOnTheManifold) {
     Settings settings = few();
     settings.tokens = settings.dim = 2;

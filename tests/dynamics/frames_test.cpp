@@ -186,7 +186,7 @@ TEST(MovingPicture, OfManyDimensionsIsSeenAlongThree) {
     std::filesystem::remove_all(path);
 }
 
-TEST(MovingPicture, FramesOfAKilledRunAreThereOrRefused) {
+TEST(MovingPicture, FramesThatWereSavedAreThereAndMoreAreRefused) {
     Settings s;
     s.tokens = 2;
     s.dim = 2;

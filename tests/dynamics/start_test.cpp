@@ -217,6 +217,19 @@ TEST(FeedForward, IsGeluBetweenItsMatricesForEveryRow) {
     }
 }
 
+// Entries have the variance 1/(inputs of the matrix): dim of the first, width of the second. The mean square of 4096
+// normal numbers is 1 up to sqrt(2/4096) = 0.022.
+TEST(FeedForward, HasMatricesWhoseVarianceIsOneOverTheirInputs) {
+    Settings s;
+    s.dim = 16;
+    s.ffn_width = 256;
+    const FeedForward ffn = draw_feed_forward(s, 0, 0);
+    ASSERT_EQ(ffn.first.size(), 4096U);
+    ASSERT_EQ(ffn.second.size(), 4096U);
+    EXPECT_NEAR(dot(ffn.first, ffn.first) / 4096 * 16, 1, 0.1);
+    EXPECT_NEAR(dot(ffn.second, ffn.second) / 4096 * 256, 1, 0.1);
+}
+
 TEST(FeedForward, HasBothMatricesAnewInEveryDrawAndSystem) {
     Settings s;
     s.dim = 3;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -113,6 +114,27 @@ TEST(TrainedWeights, AreGoneThroughAgainByLongerRuns) {
     EXPECT_NEAR(length_after(s), 1 + 6 + 6 + 1, 1e-12);
     EXPECT_EQ(*std::max_element(asked.begin(), asked.end()), 2U);
     EXPECT_NE(trained_notes(s).back().find("gone through again"), std::string::npos);
+}
+
+// Three layers of three blocks, or three units of time, are each block once.
+TEST(TrainedWeights, AreSaidToBeGoneThroughAgainOnlyBeyondTheLastBlock) {
+    std::vector<std::size_t> asked;
+    Settings s = settings_with(counting_blocks(3, asked));
+    const auto says_again = [&s] {
+        const std::vector<std::string> notes = trained_notes(s);
+        return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+            return note == "After its 3 blocks the model is gone through again.";
+        });
+    };
+    s.layers = 3;
+    EXPECT_FALSE(says_again());
+    s.layers = 4;
+    EXPECT_TRUE(says_again());
+    s.layers.reset();
+    s.time = 3;
+    EXPECT_FALSE(says_again());
+    s.time = 3.25;
+    EXPECT_TRUE(says_again());
 }
 
 TEST(TrainedWeights, ChangeAtIntegerTimesInTheLimit) {

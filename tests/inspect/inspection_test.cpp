@@ -222,19 +222,24 @@ INSTANTIATE_TEST_SUITE_P(Wirings, Inspection,
                          testing::Values("x + dt*f(norm(x)) | norm(x)", "x + dt*norm(f(norm(x))) | norm(x)",
                                          "norm(x + dt*f(x))"));
 
-// The same sub-layer twice is as long as twice the sub-layer, and points where it points.
+// The same sub-layer twice is as long as twice the sub-layer, and points where it points; so do three of which one is
+// taken away again, though what is added last points the other way.
 TEST(Inspection, OfASubLayerThatIsAddedTwiceMeasuresTheSum) {
     const auto layers_of = [](const char* equation) {
         return inspect(small_model(equation, 0.7), {sequences, tokens}, ids, {.gradient = false}).layers;
     };
-    const std::vector<LayerReport> twice = layers_of("x + dt*f(x) + dt*f(x) | norm(x)");
     const std::vector<LayerReport> doubled = layers_of("x + 2*dt*f(x) | norm(x)");
-    ASSERT_EQ(twice.size(), doubled.size());
-    for (std::size_t l = 0; l < twice.size(); ++l) {
-        EXPECT_NEAR(twice[l].attention_norm, doubled[l].attention_norm, 1e-4 * doubled[l].attention_norm);
-        EXPECT_NEAR(twice[l].attention_cosine, doubled[l].attention_cosine, 1e-4);
-        EXPECT_NEAR(twice[l].ffn_ratio, doubled[l].ffn_ratio, 1e-4 * doubled[l].ffn_ratio);
-        EXPECT_NEAR(twice[l].ffn_cosine, doubled[l].ffn_cosine, 1e-4);
+    for (const char* const equation : {"x + dt*f(x) + dt*f(x) | norm(x)", "x + 3*dt*f(x) - dt*f(x) | norm(x)",
+                                       "x - dt*f(x) + 3*dt*f(x) | norm(x)"}) {
+        SCOPED_TRACE(equation);
+        const std::vector<LayerReport> twice = layers_of(equation);
+        ASSERT_EQ(twice.size(), doubled.size());
+        for (std::size_t l = 0; l < twice.size(); ++l) {
+            EXPECT_NEAR(twice[l].attention_norm, doubled[l].attention_norm, 1e-4 * doubled[l].attention_norm);
+            EXPECT_NEAR(twice[l].attention_cosine, doubled[l].attention_cosine, 1e-4);
+            EXPECT_NEAR(twice[l].ffn_ratio, doubled[l].ffn_ratio, 1e-4 * doubled[l].ffn_ratio);
+            EXPECT_NEAR(twice[l].ffn_cosine, doubled[l].ffn_cosine, 1e-4);
+        }
     }
 }
 

@@ -91,6 +91,30 @@ TEST(Recorded, NumbersChooseBlocksAndHeads) {
     EXPECT_EQ(all.info("key.0").shape, (std::vector<std::size_t>{2, ids.size(), 6}));
 }
 
+// More tokens than are computed at a time: what lies beyond the columns of a block of rows is minus infinity too.
+TEST(Recorded, ScoresUnderTheMaskAreMinusInfinityAlsoOfManyTokens) {
+    const TemporaryFolder folder;
+    Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+    a.layers = 2;
+    a.positions = 70;
+    a.windows = {0, 5};
+    const SafeTensors saved = recorded(tiny_model<float>(a, 3), std::vector<std::int32_t>(70, 1), "scores,attention",
+                                       folder.path() / "saved");
+    for (std::size_t l = 0; l < 2; ++l) {
+        const std::vector<float> scores = saved.read<float>("scores." + std::to_string(l));
+        const std::vector<float> weights = saved.read<float>("attention." + std::to_string(l));
+        ASSERT_EQ(scores.size(), 2U * 70 * 70);
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            const std::size_t row = i / 70 % 70;
+            const std::size_t column = i % 70;
+            const bool is_seen = column <= row && (l == 0 || column + 5 > row);
+            ASSERT_EQ(scores[i] == -std::numeric_limits<float>::infinity(), !is_seen)
+                << l << " " << row << " " << column;
+            ASSERT_EQ(weights[i] == 0, !is_seen) << l << " " << row << " " << column;
+        }
+    }
+}
+
 TEST(Recorded, MemoryIsThatOfTheTensors) {
     const Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");  // 4 blocks, 2 heads of 4, 1 of keys
     const auto bytes = [&](const char* what) { return memory_estimate(a, 7, parse_recorded(what, a)); };

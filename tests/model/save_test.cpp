@@ -45,7 +45,9 @@ TEST(Published, IsWhatTheFamilyComputesWhateverTheText) {
           "x + dt*f(norm(x))/sqrt(t+1) | norm(x)", "x + dt*a*f(norm(x)) | norm(x) where ~a = 1",
           "depth <= 0.5 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)", "x + f(norm(x))*min(n, 5)/5 | norm(x)",
           "x + f(norm(x))*max(n, 5)/5 | norm(x)", "x + dt*f(norm(x)) | norm(x + x0)",
-          "detach(x) + dt*f(norm(x)) | norm(x)", "x + dt*f(unit(x)) | norm(x)"}) {
+          "detach(x) + dt*f(norm(x)) | norm(x)", "x + dt*f(unit(x)) | norm(x)",
+          "n <= 5 ? x + dt*f(norm(x)) : norm(x + dt*f(x)) | norm(x)",
+          "x + f(norm(x))*max(1, min(n - 98, 102 - n)) | norm(x)"}) {
         EXPECT_EQ(family_of(tiny_architecture(text)), "flyball") << text;
     }
     Architecture half = tiny_architecture(pre_ln);

@@ -85,6 +85,8 @@ TEST(Branches, AFactorIsThatOfAnEquationWrittenWithIt) {
         {"x + dt*norm(2*f(x))", "x + 0.25*dt*norm(2*f(x))"},
         {"o = f(x); x = norm(x + dt*o); y = y + dt*o", "o = f(x); x = norm(x + 0.25*dt*o); y = y + 0.25*dt*o"},
         {"m = x + dt*attn(x); x = unit(ffn(m))", "m = x + 0.25*dt*attn(x); x = 0.25*unit(ffn(m))"},
+        // A bias is nothing else: the branch goes on through the norm.
+        {"x + dt*norm(f(x) + g) where ~g[d] = 0.5", "x + 0.25*dt*norm(f(x) + g) where ~g[d] = 0.5"},
     };
     for (const auto& [plain, written] : pairs) {
         for (const bool record : {false, true}) {

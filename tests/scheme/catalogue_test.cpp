@@ -97,5 +97,20 @@ TEST(Catalogue, EquationsWithoutALimitAreFound) {
     EXPECT_TRUE(limit_problem(with_ffn, SubLayers::attention_and_ffn).has_value());
 }
 
+// With dt = 0 the stream is multiplied by 1 - s^60. That is 1 to all digits up to s = 1/2 (2^-60 = 1e-18, and a double
+// has 2^-53), and 0.998 at s = 0.9: no flip tells where it begins to matter.
+constexpr const char* shrinks_late = "(1 - depth^60)*x + dt*f(x)";
+
+TEST(Limit, IsAskedForInTheLastTenthOfARunToo) {
+    EXPECT_TRUE(limit_problem(Program::parse(shrinks_late), SubLayers::attention_only).has_value());
+    EXPECT_TRUE(reduced_law_problem(Program::parse(shrinks_late)).has_value());
+}
+
+TEST(Limit, IsThatOfTheTimesOfTheRun) {
+    const Program late = Program::parse("(1 - t^60)*x + dt*f(x)");
+    EXPECT_EQ(limit_problem(late, SubLayers::attention_only, Environment::ode(0, 0.5, 5, 7)), std::nullopt);
+    EXPECT_TRUE(limit_problem(late, SubLayers::attention_only, Environment::ode(0, 1, 5, 7)).has_value());
+}
+
 }  // namespace
 }  // namespace flyball::scheme::test

@@ -48,6 +48,17 @@ TEST(Moments, CloseInOnAPulse) {
     EXPECT_LT(found.stops.size(), 100U);
 }
 
+// No two terms pass each other here, and no probe is near: log(t/301.5)^2 falls before t = 301.5 and rises after it,
+// which alone tells of the pulse. It is exp(-1) of its height where |log(t/301.5)| = 1e-4, at a distance of 0.03.
+TEST(Moments, AreAroundAPulseThatOnlyTheTurnOfAFactorTellsOf) {
+    const Moments found = moments("norm(x + dt*f(x)*exp(-1e8*log(t/301.5)^2))", 1e4);
+    const auto within = [&](double begin, double end) {
+        return std::any_of(found.stops.begin(), found.stops.end(), [&](double t) { return begin <= t && t <= end; });
+    };
+    EXPECT_TRUE(within(301.4, 301.5)) << found.stops.size() << " stops";
+    EXPECT_TRUE(within(301.5, 301.6)) << found.stops.size() << " stops";
+}
+
 TEST(Moments, AreSwitchesThatFlipBackSoon) {
     const std::vector<double> window = moments("norm(x + dt*f(x)*((t-300)^2 < 1e-4 ? 1 : 0))", 1e4).switches;
     ASSERT_EQ(window.size(), 2U);

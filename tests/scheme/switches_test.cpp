@@ -42,6 +42,14 @@ TEST(Switches, AreTheCornersOfMinAndMaxToo) {
     near(switches("x + dt*f(x)*max(1, 2)", 4), {});
 }
 
+// |t - 2.0625| < 2^-6: open for a 128th of the depth, and the same again after it as before.
+TEST(Switches, OfAWindowThatIsOpenForAHundredthOfTheDepthAreBothFound) {
+    const std::vector<double> window = switches("x + dt*f(x)*((t-2.0625)^2 < 2^(-12) ? 1 : 3)", 4);
+    ASSERT_EQ(window.size(), 2U);
+    EXPECT_NEAR(window[0], 2.046875, 1e-12);
+    EXPECT_NEAR(window[1], 2.078125, 1e-12);
+}
+
 TEST(Switches, AtTimeZeroAreNone) {
     EXPECT_EQ(switches("x + dt*f(x)*(t > 0 ? 1 : 3)", 4), std::vector<double>{});
 }

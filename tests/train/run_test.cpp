@@ -51,7 +51,7 @@ class RunTest : public testing::Test {
     std::filesystem::path folder_;
 };
 
-TEST_F(RunTest, InterruptedAndTakenUpEndsWithTheSameBits) {
+TEST_F(RunTest, StoppedAfterAStepAndTakenUpEndsWithTheSameBits) {
     const RunResult whole = run_in(folder_ / "whole", FolderUse::fresh);
     std::atomic<bool> stop{false};
     Watch watch;
