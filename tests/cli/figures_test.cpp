@@ -154,13 +154,17 @@ TEST(Figures, LengthsHaveABandFromTheShortestToTheLongestToken) {
     const std::string table = text(folder, "radius.csv");
     EXPECT_EQ(table.substr(0, table.find('\n')), "series,x,y,lo,hi");
     const Json result = parse_json(text(folder, "result.json"), "result.json");
+    const auto lines = all(table, "\npre-ln,[^,]+,([^,]+),[^,]+,[^\n]+");
     const auto lows = all(table, "\npre-ln,[^,]+,[^,]+,([^,]+),[^\n]+");
     const auto highs = all(table, "\npre-ln,[^,]+,[^,]+,[^,]+,([^\n]+)");
     ASSERT_EQ(lows.size(), 4U);
     for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(std::stod(lines[i]), result["runs"][0]["radius"]["mean"][i]) << "the line in the band is the mean";
         EXPECT_EQ(std::stod(lows[i]), result["runs"][0]["radius"]["min"][i]);
         EXPECT_EQ(std::stod(highs[i]), result["runs"][0]["radius"]["max"][i]);
     }
+    EXPECT_LT(std::stod(lows[3]), std::stod(lines[3]));
+    EXPECT_LT(std::stod(lines[3]), std::stod(highs[3])) << "tokens that grow by different amounts";
     EXPECT_NE(text(folder, "radius.svg").find("fill-opacity=\"0.16\""), std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "cli/program.hpp"
 #include "sanitized.hpp"
@@ -107,6 +108,37 @@ TEST(Process, ASmallAddressSpaceIsOneSentence) {
     expect_one_sentence(run_program(products + "--threads 2", "export OMP_NUM_THREADS=1; " + limited("-v 350000")));
     const Outcome enough = run_program(products + "--threads 1", "export OMP_NUM_THREADS=1; " + limited("-v 700000"));
     EXPECT_EQ(enough.exit, 0) << enough.err;
+}
+
+// OpenBLAS maps 128 MB a thread (BUFFER_SIZE on x86-64), and asks again for ever where it cannot; 64 MB are for the rest.
+TEST(Process, TooLittleAddressSpaceIsToldBeforeOpenBlasAsksForIt) {
+    if (sanitized) {
+        GTEST_SKIP() << "sanitizers need terabytes of addresses";
+    }
+    const Outcome outcome = run_program("--version", "export OMP_NUM_THREADS=1; " + limited("-v 200000"));
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(
+        outcome.err,
+        "flyball: [cli.main] got too little address space to start, expected room for 192 MB more. hint: raise the "
+        "limit (ulimit -v).\n");
+}
+
+// What a text needs is not estimated: it is read, and memory runs out meanwhile. The file has no blocks on the disk; its 200 MB,
+// each byte of which becomes a token of two bytes or more, are not within 400 MB beside the program.
+TEST(Process, MemoryThatRunsOutIsNoBugOfOurs) {
+    if (sanitized) {
+        GTEST_SKIP() << "sanitizers need terabytes of addresses";
+    }
+    const Folder folder("flyball-large");
+    std::filesystem::create_directories(folder.path());
+    const std::filesystem::path file = folder.path() / "text";
+    std::ofstream(file).close();
+    std::filesystem::resize_file(file, 200'000'000);
+    const Outcome outcome =
+        run_program("train --data '" + file.string() + "'", "export OMP_NUM_THREADS=1; " + limited("-v 400000"));
+    expect_one_sentence(outcome);
+    EXPECT_EQ(outcome.err.rfind("flyball: [cli.main] got too little memory", 0), 0U) << outcome.err;
 }
 
 TEST(Process, WhatDoesNotFitIntoMemoryIsRefusedBeforeTheRun) {

@@ -73,6 +73,19 @@ TEST(Schemes, ExplainsAnEquationOfTheUsersOwn) {
               "unit(x + dt*alpha*(unit(f(x)) - x)) where alpha = 1/(1+t)");
 }
 
+// By docs/equation.md particles without an FFN leave the section `ffn:` out: attention alone has a limit here, as its term is
+// multiplied by dt; the FFN's is not, and its jumps stay.
+TEST(Schemes, TellsWhereALimitIsLostThroughTheFfn) {
+    const Outcome outcome = run_program("schemes --equation 'attn: x + dt*f(norm(x)); ffn: x + f(norm(x)) | norm(x)'");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("\n  ODE limit       yes\n"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("\n    with an FFN   no: f(norm(x)) is not multiplied by anything that vanishes"),
+              std::string::npos)
+        << outcome.out;
+    const Outcome both = run_program("schemes --equation 'x + dt*f(norm(x)) | norm(x)'");
+    EXPECT_EQ(both.out.find("with an FFN"), std::string::npos) << both.out;
+}
+
 TEST(Schemes, WrongEquationExitsTwoWithACaretAndNothingOnStdout) {
     for (const char* equation : {"x + dt*f(norm(x)", "x*f(x)", "x + dt*g(x)", "", "x + 1/0*f(x)", "norm("}) {
         const Outcome outcome = run_program("schemes --equation '" + std::string(equation) + "'");

@@ -169,7 +169,7 @@ TEST(AtomicFile, AWriteThatIsTakenInPartsGoesOnWhereThePartEnded) {
     std::signal(SIGXFSZ, handler);
 }
 
-TEST(AtomicFile, WhatAKilledWriterLeftIsRemovedAndNothingElse) {
+TEST(AtomicFile, WhatADeadWriterLeftIsRemovedAndNothingElse) {
     const TemporaryFolder folder;
     AtomicFile at_work(folder.path() / "a");
     at_work.write("new");
