@@ -313,6 +313,31 @@ TEST(ModelWeights, TakeTheGainsOfTheNormInFrontOfAttention) {
     }
 }
 
+// LayerNorm takes the mean of the channels off before attention: f(z + c) = f(z) for a number c in all channels, and f
+// has no mean. RMSNorm takes nothing off.
+TEST(ModelWeights, OfALayerNormNeitherSeeNorMakeAMean) {
+    for (const auto& [name, centred] : {std::pair{std::string("builtin:pre-ln"), true},
+                                        {golden("gpt-neox").string(), true},
+                                        {golden("llama-gqa").string(), false}}) {
+        const auto trained = read_model_weights(name, false);
+        std::vector<double> z(5 * trained->dim);
+        Random(5, 2).fill_normal(z);
+        std::vector<double> moved = z;
+        for (double& channel : moved) {
+            channel += 0.5;
+        }
+        const std::vector<double> f = attention_at(trained, 5, 0, "x + dt*f(x)", z);
+        const double seen = distance_of(attention_at(trained, 5, 0, "x + dt*f(x)", moved), f);
+        double made = 0;
+        for (std::size_t c = 0; c < trained->dim; ++c) {
+            made += f[c];  // of the first token
+        }
+        EXPECT_EQ(trained->centred, centred) << name;
+        EXPECT_EQ(seen < 1e-9, centred) << name << " " << seen;
+        EXPECT_EQ(std::fabs(made) < 1e-9, centred) << name << " " << made;
+    }
+}
+
 Shared made(const std::function<void(Architecture&)>& change) {
     Architecture a;
     a.layers = 2;

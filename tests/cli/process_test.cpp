@@ -110,7 +110,8 @@ TEST(Process, ASmallAddressSpaceIsOneSentence) {
     EXPECT_EQ(enough.exit, 0) << enough.err;
 }
 
-// OpenBLAS maps 128 MB a thread (BUFFER_SIZE on x86-64), and asks again for ever where it cannot; 64 MB are for the rest.
+// OpenBLAS maps 128 MB a thread (BUFFER_SIZE on x86-64), and asks again for ever where it cannot; 64 MB are for the
+// rest: 192 MB with one thread.
 TEST(Process, TooLittleAddressSpaceIsToldBeforeOpenBlasAsksForIt) {
     if (sanitized) {
         GTEST_SKIP() << "sanitizers need terabytes of addresses";
@@ -124,8 +125,8 @@ TEST(Process, TooLittleAddressSpaceIsToldBeforeOpenBlasAsksForIt) {
         "limit (ulimit -v).\n");
 }
 
-// What a text needs is not estimated: it is read, and memory runs out meanwhile. The file has no blocks on the disk; its 200 MB,
-// each byte of which becomes a token of two bytes or more, are not within 400 MB beside the program.
+// What a text needs is not estimated: it is read, and memory runs out meanwhile. The file has no blocks on the disk;
+// its 200 MB and as many tokens of four bytes are a gigabyte, and 400 MB are there.
 TEST(Process, MemoryThatRunsOutIsNoBugOfOurs) {
     if (sanitized) {
         GTEST_SKIP() << "sanitizers need terabytes of addresses";

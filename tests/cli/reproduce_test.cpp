@@ -165,8 +165,8 @@ TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
     EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;
 }
 
-// The recorded verdicts are those of the shipped model on its own text. On one letter again and again the heads separate more
-// than 0.85 of the keys, so that the claim fails there; that says nothing against the record.
+// The recorded verdicts are those of the shipped model on its own text (claims/claim.hpp). One letter again and again
+// is a text on which this claim fails; that says nothing against the record.
 TEST(Reproduce, AnyVerdictIsGoodOnATextOfTheUsersOwn) {
     const ReproduceFolder folder;
     std::filesystem::create_directories(folder.path());

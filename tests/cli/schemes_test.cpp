@@ -73,8 +73,8 @@ TEST(Schemes, ExplainsAnEquationOfTheUsersOwn) {
               "unit(x + dt*alpha*(unit(f(x)) - x)) where alpha = 1/(1+t)");
 }
 
-// By docs/equation.md particles without an FFN leave the section `ffn:` out: attention alone has a limit here, as its term is
-// multiplied by dt; the FFN's is not, and its jumps stay.
+// By docs/equation.md particles without an FFN leave the section `ffn:` out: attention alone has a limit here, as its
+// term is multiplied by dt; the FFN's is not, and its jumps stay.
 TEST(Schemes, TellsWhereALimitIsLostThroughTheFfn) {
     const Outcome outcome = run_program("schemes --equation 'attn: x + dt*f(norm(x)); ffn: x + f(norm(x)) | norm(x)'");
     EXPECT_EQ(outcome.exit, 0) << outcome.err;

@@ -83,7 +83,9 @@ Recorded record(const model::Model<float>& model, const std::vector<std::int32_t
         for (std::size_t h = 0; h < a.heads; ++h) {
             for (const std::int32_t id : ids) {
                 const float* const row = table + static_cast<std::size_t>(id) * a.dim;
-                r.vectors[h].insert(r.vectors[h].end(), row, row + a.dim);
+                for (std::size_t k = 0; k < a.dim; ++k) {
+                    r.vectors[h].push_back(a.embedding_scale * double{row[k]});
+                }
             }
         }
     }
@@ -159,6 +161,16 @@ TEST(Analysis, OfACausalModelIsTheDefinition) {
         settings.vectors = vectors;
         expect_same(small(true), settings);
     }
+}
+
+// As Gemma has one: a token's vector is its row of the table times the factor (docs/limits.md, model/architecture.hpp).
+// Four, so that the product is exact in float.
+TEST(Analysis, OfEmbeddingsTakesTheFactorOfTheModel) {
+    model::Architecture a = small(true);
+    a.embedding_scale = 4;
+    Settings settings;
+    settings.vectors = Vectors::embedding;
+    expect_same(a, settings);
 }
 
 TEST(Analysis, OfABidirectionalModelIsTheDefinition) {

@@ -78,6 +78,12 @@ TEST(Growth, OfABoundedCurveHasTheSlopeOfLogarithmsAsItsRate) {
     EXPECT_NEAR(growth(over_depth([](double l) { return 10 + 0.1 * l; })).rate, 0.009395543079975423, 1e-12);
 }
 
+// The straight line leaves none: its error is 0.
+TEST(Growth, OfABoundedCurveHasTheErrorOfThatSlope) {
+    EXPECT_NEAR(growth(over_depth([](double l) { return 9 - 0.5 * l; })).rate_error, 0.004208954897206801, 1e-12);
+    EXPECT_NEAR(growth(over_depth([](double l) { return 10 + 0.1 * l; })).rate_error, 4.265173654658907e-05, 1e-12);
+}
+
 // The last value is 1.6 times the first, and no law explains the curve better than a constant by a quarter.
 TEST(Growth, ThatEndsHighByChanceIsBounded) {
     const Growth fit = growth({5, 8, 5.5, 8.2, 5.2, 8.1, 5.4, 8});

@@ -83,6 +83,18 @@ TEST(EncodeAtMost, CutsTheTextAndNotWhatStandsAroundIt) {
     EXPECT_NE(message_of([&] { (void)tokenizer.encode_windows(1, 1, "one"); }), "");
 }
 
+// PyPI's tokenizers, decoders/byte_fallback.rs: bytes that together are no UTF-8 give one U+FFFD each, and what stands
+// beside them stays.
+TEST(ByteFallbackDecoder, BytesThatAreNoTextAreOneMarkEach) {
+    const Json json = {
+        {"decoder", {{"type", "ByteFallback"}}},
+        {"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"<0xC3>", 1}, {"<0xA9>", 2}}}, {"merges", Json::array()}}}};
+    const Tokenizer tokenizer = Tokenizer::parse(dump_json(json), "the file");
+    EXPECT_EQ(tokenizer.decode(Ids{1, 2}), "\u00E9");
+    EXPECT_EQ(tokenizer.decode(Ids{0, 1, 1, 0}), "a\uFFFD\uFFFDa");
+    EXPECT_EQ(tokenizer.decode(Ids{1, 2, 1}), "\uFFFD\uFFFD\uFFFD");  // the good pair is lost with the rest
+}
+
 // A decoder that does not say whether it cleans up does: no space before a full stop, n't joined to its word.
 TEST(WordPieceDecoder, CleansUpUnlessToldNotTo) {
     const auto decoded = [](const Json& switches) {
