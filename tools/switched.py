@@ -218,7 +218,7 @@ def number_of(name):
 
 
 def switch_all(mutations, root):
-    """The switched files of these mistakes."""
+    """The switched files of these mistakes. What runs before the number is known (.preinit_array) is left as it is."""
     by_number = {}
     by_file = {}
     for m in mutations:
@@ -227,4 +227,5 @@ def switch_all(mutations, root):
             raise ValueError(f"{m.name} and {other} have the same number; give one of them another name")
         if pathlib.PurePath(m.file).suffix in (".cpp", ".inl"):
             by_file.setdefault(m.file, []).append((m.name, m.old, m.new))
-    return [SwitchedFile(file, (root / file).read_text(), mistakes) for file, mistakes in sorted(by_file.items())]
+    texts = {file: (root / file).read_text() for file in by_file}
+    return [SwitchedFile(file, texts[file], by_file[file]) for file in sorted(by_file) if ".preinit_array" not in texts[file]]
