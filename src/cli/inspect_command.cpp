@@ -12,6 +12,7 @@
 #include "cli/model_notes.hpp"
 #include "cli/report_output.hpp"
 #include "cli/terminal.hpp"
+#include "core/amount.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
 #include "core/parallel.hpp"

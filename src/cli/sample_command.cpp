@@ -12,6 +12,7 @@
 #include "cli/model_input.hpp"
 #include "cli/model_notes.hpp"
 #include "cli/terminal.hpp"
+#include "core/amount.hpp"
 #include "core/json.hpp"
 #include "core/utf8.hpp"
 #include "model/generate.hpp"

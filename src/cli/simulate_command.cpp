@@ -10,6 +10,7 @@
 #include "cli/simulate_figures.hpp"
 #include "cli/simulate_output.hpp"
 #include "cli/terminal.hpp"
+#include "core/amount.hpp"
 #include "core/json.hpp"
 #include "dynamics/start_file.hpp"
 #include "report/film.hpp"

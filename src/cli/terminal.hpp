@@ -53,10 +53,6 @@ const std::atomic<bool>& interrupted();
 // Bytes that this process may still use: free memory of the machine and limit of its control group.
 double available_memory();
 
-// "3 minutes", "2.5 hours"; "40 MB": for people, in two digits.
-std::string duration_text(double seconds);
-std::string memory_text(double bytes);
-
 bool stdout_is_terminal();
 inline constexpr std::size_t plot_rows = 20;  // of a plot of text, legend included: it fits a terminal of 24 rows
 

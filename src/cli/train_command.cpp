@@ -11,6 +11,7 @@
 #include "cli/report_output.hpp"
 #include "cli/terminal.hpp"
 #include "cli/train_output.hpp"
+#include "core/amount.hpp"
 #include "core/file.hpp"
 #include "core/json.hpp"
 #include "model/locate.hpp"

@@ -11,6 +11,7 @@
 #include "claims/style.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "core/amount.hpp"
 #include "core/number.hpp"
 #include "report/text.hpp"
 

@@ -15,7 +15,7 @@ double steady_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::string duration_text(double seconds) {
+std::string clock_text(double seconds) {
     if (!(seconds < 360000.0)) {
         return "--:--";
     }
@@ -86,14 +86,14 @@ void Progress::show(double now, std::string_view end) {
     const double elapsed = now - start_;
     std::string line;
     if (total_ == 0) {
-        line = fmt::format("{} {} {}", label_, done, duration_text(elapsed));
+        line = fmt::format("{} {} {}", label_, done, clock_text(elapsed));
     } else {
         const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
         const auto filled = static_cast<std::size_t>(share * static_cast<double>(bar_width));
         line = fmt::format("{} [{}{}] {:3}% {}", label_, std::string(filled, '#'), std::string(bar_width - filled, '.'),
-                           static_cast<int>(share * 100.0), duration_text(elapsed));
+                           static_cast<int>(share * 100.0), clock_text(elapsed));
         if (end.empty()) {
-            line += fmt::format(" left {}", duration_text(elapsed / share - elapsed));
+            line += fmt::format(" left {}", clock_text(elapsed / share - elapsed));
         }
     }
     // Spaces wipe what a longer line left on the terminal.

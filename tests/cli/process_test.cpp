@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
 
 #include "cli/program.hpp"
 #include "sanitized.hpp"
@@ -77,6 +79,18 @@ TEST(Process, WithAllStreamsClosedTheFilesOfARunAreWhole) {
     for (const char* const name : {"samples.csv", "samples.safetensors", "config.toml", "cosine.svg"}) {
         const auto same = "cmp '" + (open.path() / name).string() + "' '" + (closed.path() / name).string() + "'";
         EXPECT_EQ(std::system(same.c_str()), 0) << name;
+    }
+}
+
+// What is read through the number of a closed stream is nothing, and no file of ours: an empty configuration.
+TEST(Process, AClosedStreamIsOpenedOnNothing) {
+    const Folder folder("flyball-streams");
+    std::filesystem::create_directories(folder.path());
+    const std::string link = (folder.path() / "stream.toml").string();
+    for (const auto& [number, closed] : {std::pair("0", " <&-"), std::pair("2", " 2>&-")}) {
+        std::filesystem::remove(link);
+        std::filesystem::create_symlink(std::string("/proc/self/fd/") + number, link);
+        EXPECT_EQ(run_program(small + "--config " + link + closed).exit, 0) << closed;
     }
 }
 

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -19,6 +21,20 @@ TEST(Theory, AloneShowsTheSixSchemesOfThePaperWithTheirLaws) {
     for (const char* part : {"post-ln", "pre-ln", "mix-ln", "peri-ln", "ngpt", "sqrt-scaling", "C exp(-2 t)", "C t^-3",
                              "C t^-0.5 exp(-4 t^0.5)", "gamma'(0)", "t(0.99)"}) {
         EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+    }
+}
+
+TEST(Theory, LogTimesGoFromAThousandthToTheEndByEqualFactors) {
+    for (const auto& [end, expected] : {std::pair("1000", std::vector<double>{0, 1e-3, 1e-1, 10, 1e3}),
+                                        std::pair("0.01", std::vector<double>{0, 1e-5, 1e-4, 1e-3, 1e-2})}) {
+        const Outcome outcome =
+            run_program(fmt::format("theory --scheme post-ln --time {} --log-time --samples 5 --json", end));
+        ASSERT_EQ(outcome.exit, 0) << outcome.err;
+        const Json times = parse_json(outcome.out, "json")["runs"][0]["t"];
+        ASSERT_EQ(times.size(), expected.size());
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            EXPECT_NEAR(times[i].get<double>(), expected[i], 1e-12 * expected[i]) << i;
+        }
     }
 }
 

@@ -104,6 +104,12 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("durations-of-days-in-hours", "src/core/amount.cpp",
+     '{86400, "days"}',
+     '{86400, "hours"}'),
+    ("memory-in-powers-of-two", "src/core/amount.cpp",
+     'two_digits(bytes * 1e-9)',
+     'two_digits(bytes / (1024.0 * 1024 * 1024))'),
     ("list-has-its-and-after-the-first", "src/core/setting_field.cpp",
      'i + 1 == words.size() ? fmt::format', 'i == 1 ? fmt::format'),
     ("format-double-loses-digits", "src/core/number.cpp",
@@ -196,7 +202,7 @@ BLIND = [
      "names.size() - some.size()",
      "names.size() - most_named"),
     ("time-left-is-the-whole-time", "src/core/progress.cpp",
-     "duration_text(elapsed / share - elapsed)",
+     "clock_text(elapsed / share - elapsed)",
      "duration_text(elapsed / share)"),
     ("cell-with-a-carriage-return-not-quoted", "src/core/csv.cpp",
      "text.find_first_of(\",\\\"\\r\\n\")",
