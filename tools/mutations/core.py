@@ -203,7 +203,7 @@ BLIND = [
      "names.size() - most_named"),
     ("time-left-is-the-whole-time", "src/core/progress.cpp",
      "clock_text(elapsed / share - elapsed)",
-     "duration_text(elapsed / share)"),
+     "clock_text(elapsed / share)"),
     ("cell-with-a-carriage-return-not-quoted", "src/core/csv.cpp",
      "text.find_first_of(\",\\\"\\r\\n\")",
      "text.find_first_of(\",\\\"\\n\")"),
