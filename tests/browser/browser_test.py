@@ -115,6 +115,8 @@ def try_hostile(page):
     expect(HOSTILE in page.run("return arguments[0].textContent", first), "and are shown as they are")
     expect(any("provenance.json" in e.text for e in page.all(".unreadable", first)), "what is damaged is named")
     expect(any("missing" in e.text for e in page.all(".unreadable", second)), "and what is missing")
+    news = [e.text for e in page.all(".news", second)]
+    expect(news == [f"recorded as {HOSTILE}"], f"a verdict that is not the recorded one is marked: {news}")
     for claim in page.all(".claim summary", second):
         page.click(claim)
     for box in page.all(".switches .tick input", first):
@@ -146,9 +148,15 @@ def main():
                 fixed_data.simulation(place / "fixed-long", depths=[k / 250 for k in range(1001)], edges=fixed_data.wavy_edges_of)
                 flyball("report", str(place / "fixed-long"), "-o", str(place / "long.html"))
                 using.try_long_simulation(Page(driver, place / "long.html"), fixed_data.SCHEMES, fixed_data.cosine_of, fixed_data.wavy_edges_of)
-                fixed_data.simulation(place / "fixed-ended", {"post-ln": "goes on", "pre-ln": "diverged", "peri-ln": "until"}, lambda k: 10.0 ** (k - 4))
+                fixed_data.simulation(place / "fixed-ended", {"post-ln": "goes on", "pre-ln": "diverged", "peri-ln": "until"}, lambda k: 10.0 ** (k - 4),
+                                      frames={"pre-ln": 3})
                 flyball("report", str(place / "fixed-ended"), str(place / "fixed-claims"), "-o", str(place / "two.html"))
                 using.try_two_folders(Page(driver, place / "two.html"))
+                fixed_data.values_from_zero(place / "fixed-zeros")
+                fixed_data.simulation(place / "fixed-space", dim=8, share=0.75)
+                fixed_data.heads(place / "fixed-heads")
+                flyball("report", str(place / "fixed-zeros"), str(place / "fixed-space"), str(place / "fixed-heads"), "-o", str(place / "three.html"))
+                using.try_three_folders(Page(driver, place / "three.html"))
                 claims.forget()  # looking at pixels has its own warnings
                 try_everything(driver, place)
         finally:

@@ -50,8 +50,9 @@ def wavy_edges_of(c, t):
     return c - 0.1 - 0.05 * math.sin(40 * t), c + 0.1 + 0.05 * math.cos(55 * t)
 
 
-def simulation(folder, outcomes=None, speed=None, depths=DEPTHS, edges=edges_of):
-    """`outcomes`: of schemes that did not end as usual; `speed`: of a sample by its number, with three systems around it."""
+def simulation(folder, outcomes=None, speed=None, depths=DEPTHS, edges=edges_of, frames=None, dim=3, share=1):
+    """`outcomes`: of schemes that did not end as usual; `speed`: of a sample by its number, with three systems around it; `frames`: how many
+    schemes have that have fewer than the others; `share`: of the squared length in `dim` dimensions, what the three that are drawn hold."""
     folder.mkdir()
     (folder / "config.toml").write_text("[simulate]\nscheme = [\"post-ln\", \"pre-ln\", \"peri-ln\"]\ntokens = 40\ndim = 3\nbeta = 2\ntime = 4\nsystems = 3\nseed = 1\n")
     (folder / "provenance.json").write_text('{"version": "0.0.0", "seed": 1}')
@@ -64,15 +65,16 @@ def simulation(folder, outcomes=None, speed=None, depths=DEPTHS, edges=edges_of)
                      "one_minus_cosine": [1 - c for c in cosine], "speed": speeds,
                      "radius": {"mean": [1 + (0 if i == 0 else rate) * t for t in depths], "min": [1] * len(depths), "max": [9] * len(depths)},
                      "clusters": [max(1, 40 - 9 * k) for k in range(len(depths))], "collapse_time": None})
-        rows = [v for t in TIMES for token in range(TOKENS) for v in point(token, rate, t)]
-        tensors.append((f"time.{i}", "F64", [len(TIMES)], struct.pack(f"<{len(TIMES)}d", *TIMES)))
-        tensors.append((f"run.{i}", "F32", [len(TIMES), TOKENS, 3], struct.pack(f"<{len(rows)}f", *rows)))
+        times = TIMES[:(frames or {}).get(name)]
+        rows = [v for t in times for token in range(TOKENS) for v in point(token, rate, t)]
+        tensors.append((f"time.{i}", "F64", [len(times)], struct.pack(f"<{len(times)}d", *times)))
+        tensors.append((f"run.{i}", "F32", [len(times), TOKENS, 3], struct.pack(f"<{len(rows)}f", *rows)))
     (folder / "result.json").write_text(json.dumps({"runs": runs}))
     if speed:
         of_systems = [factor * speed(k) for k in range(len(depths)) for factor in (0.5, 1, 1.5)]
         safetensors(folder / "samples.safetensors", [(f"{i}.{name}.systems.speed", "F64", [len(depths), 3], struct.pack(f"<{len(of_systems)}d", *of_systems))
                                                      for i, (name, _, _) in enumerate(SCHEMES)], {})
-    safetensors(folder / "frames.safetensors", tensors, {"tokens": str(TOKENS), "dim": "3", "share": "1"})
+    safetensors(folder / "frames.safetensors", tensors, {"tokens": str(TOKENS), "dim": str(dim), "share": str(share)})
 
 
 def escaped(text):
@@ -89,9 +91,9 @@ def claims(folder):
     (folder / "config.toml").write_text("[reproduce]\nquick = true\nseed = 1\n")
     (folder / "provenance.json").write_text('{"version": "0.0.0", "seed": 1}')
     given = [("dynamics-one", "holds", []), ("dynamics-two", "holds", ["dynamics-theory-cosine", "map"]), ("dynamics-three", "holds", []),
-             ("dynamics-four", "holds-corrected", []), ("stability-five", "fails", []), ("stability-six", "undecided", [])]
+             ("dynamics-four", "holds-corrected", ["difference"]), ("stability-five", "fails", []), ("stability-six", "undecided", [])]
     list_ = [{"id": id_, "statement": f"Statement {k} says that one number is another.", "source": "Table 1", "predicted": 0.5, "measured": 0.25 * k,
-              "tolerance": 0.1, "verdict": verdict, "expected_verdict": verdict, "note": f"number {k} is twice as large. And more.", "seconds": 1.5,
+              "tolerance": 0.1, "verdict": verdict, "expected_verdict": "holds" if verdict == "undecided" else verdict, "note": f"number {k} is twice as large. And more.", "seconds": 1.5,
               "figures": figures} for k, (id_, verdict, figures) in enumerate(given)]
     (folder / "claims.json").write_text(json.dumps({"claims": list_}))
     x = [k / 2 for k in range(21)]
@@ -103,3 +105,23 @@ def claims(folder):
            "y": {"label": "cosine", "log": False, "min": 0, "max": 1}, "series": series}, rows)
     figure(folder, "map", {"kind": "heat", "title": "A ratio", "caption": "blue below 1", "x": {"label": "beta", "log": False}, "y": {"label": "tokens", "log": False},
            "colour": {"label": "ratio", "log": True}, "centre": 1}, "x,y,value\n" + "".join(f"{b},{n},{n / (10 * b)}\n" for n in (4, 16, 64) for b in (1, 2, 3)))
+    figure(folder, "difference", {"kind": "heat", "title": "A difference", "caption": "blue below 0", "x": {"label": "beta", "log": False}, "y": {"label": "tokens", "log": False},
+           "colour": {"label": "difference", "log": False}, "centre": 0}, "x,y,value\n" + "".join(f"{b},{n},{n - b}\n" for n in (0, 1, 2, 3, 4) for b in (0, 1)))
+
+
+def values_from_zero(folder):
+    """A simulation in which nothing moves and lengths begin at zero."""
+    simulation(folder, speed=lambda k: 0)
+    result = json.loads((folder / "result.json").read_text())
+    for run in result["runs"]:
+        run["radius"] = {edge: [float(k) for k in range(len(DEPTHS))] for edge in ("mean", "min", "max")}
+    (folder / "result.json").write_text(json.dumps(result))
+
+
+def heads(folder, entropy=lambda layer, head: layer + head / 10):
+    """Twelve blocks of two heads, in no order."""
+    folder.mkdir(exist_ok=True)
+    (folder / "config.toml").write_text("[inspect]\nseed = 1\n")
+    list_ = [{"layer": 5 * k % 12, "head": head, "entropy": entropy(5 * k % 12, head), "first_token": 0.5} for k in range(12) for head in range(2)]
+    (folder / "inspect.json").write_text(json.dumps({"model": {"name": "typed"}, "summary": ["It was typed."],
+                                                     "layers": [{"layer": k, "norm": 1.0 + k} for k in range(12)], "heads": list_}))

@@ -219,6 +219,7 @@ def try_motion(driver, place):
             look = "const c = document.querySelector('canvas.sphere'); return [document.querySelector('.clock').textContent, c.toDataURL()]"
             before = page.run(look)
             frames = page.run("return document.querySelector('.player .caption').textContent")
+            expect(not page.all(".unfinished"), "a page that follows the run does not say when it was made")
             page.picture("motion")
             wait(lambda: page.run("return [...document.querySelectorAll('.player .caption')].map(e => e.textContent).join(' ')") != frames
                  and page.run("return document.querySelector('canvas.sphere').width > 0"), "more of the run is shown")
@@ -291,6 +292,56 @@ def try_figures(driver, place):
         page.quiet("figures")
 
 
+def try_curves(driver, place):
+    """An axis of powers of ten, when there is one more sample."""
+    folder = place / "curves"
+    fixed_data.simulation(folder)
+    (folder / "provenance.json").unlink()
+    (folder / "frames.safetensors").unlink()
+    driver.get("about:blank")
+    driver.get_log("browser"), driver.get_log("performance")
+    speed = "const chart = [...document.querySelectorAll('figure')].find(f => f.querySelector('figcaption').textContent === 'angular speed'); "
+    # An even axis from 0.02 to 0.46 begins at 0 or 0.1; one of powers of ten has 0.02, 0.05, 0.1, 0.2.
+    ticks = speed + "return [...chart.querySelectorAll('text.axis[text-anchor=end]')].map(t => t.textContent)"
+    with Served(folder) as served:
+        page = Page(driver, served.address)
+        even = page.run(ticks)
+        page.click(page.run(speed + "return chart.querySelectorAll('.tick input')[1]"))
+        powers = page.run(ticks)
+        expect("0.05" in powers and powers != even, f"the axis has powers of ten: {even}, {powers}")
+        page.run(speed + "chart.querySelector('.numbers').open = true")
+        rows = speed + "return chart.querySelectorAll('.numbers tbody tr').length"
+        wait(lambda: page.run(rows) == 27, "the numbers are there")
+        shutil.rmtree(folder)
+        fixed_data.simulation(folder, depths=[*fixed_data.DEPTHS, 4.1])
+        (folder / "provenance.json").unlink()
+        (folder / "frames.safetensors").unlink()
+        wait(lambda: page.run(rows) == 30, "another sample is shown")
+        expect(page.run(ticks) == powers, f"the axis stays: {page.run(ticks)}")
+
+
+def try_heads(driver, place):
+    """A colour that was chosen, when a map of heads is made anew."""
+    folder = place / "heads"
+    fixed_data.heads(folder)
+    driver.get("about:blank")
+    driver.get_log("browser"), driver.get_log("performance")
+    with Served(folder) as served:
+        page = Page(driver, served.address)
+        label = "return document.querySelector('button.head').getAttribute('aria-label')"
+        before = page.run(label)
+        wanted = page.run("""const s = document.querySelector('.head-map select');
+            s.value = [...s.options].map(o => o.value).find(v => v !== s.value); s.dispatchEvent(new Event('change')); return s.value""")
+        chosen = page.run(label)
+        expect(chosen != before, f"the map shows another quantity: {before}, {chosen}")
+        page.run("window.map = document.querySelector('.head-map')")
+        fixed_data.heads(folder, lambda layer, head: 20 - layer)
+        wait(lambda: page.run("return window.map !== document.querySelector('.head-map')"), "the map is made anew")
+        expect(page.run("return document.querySelector('.head-map select').value") == wanted, "the choice stays")
+        expect(page.run(label) == chosen, f"and is what is shown: {page.run(label)}")
+        page.quiet("heads")
+
+
 def main():
     if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
         print("skipped: needs chromium, chromium-driver and python3-selenium")
@@ -302,6 +353,8 @@ def main():
             try_motion(driver, pathlib.Path(name))
             try_claims(driver, pathlib.Path(name))
             try_figures(driver, pathlib.Path(name))
+            try_curves(driver, pathlib.Path(name))
+            try_heads(driver, pathlib.Path(name))
         finally:
             driver.quit()
     print(f"{len(failures)} failures" if failures else "the served page does what a reader wants")

@@ -213,6 +213,19 @@ def try_fixed_claims(page):
     expect(rows == ["64", "16", "4"], f"and its numbers stand beside it: {rows}")
     pixel = page.run("const c = arguments[0].getContext('2d'); return [...c.getImageData(0, 0, 1, 1).data, ...c.getImageData(2, 2, 1, 1).data]", page.all("canvas.heat", claim)[0])
     expect(pixel[0] > pixel[2] + 60 and pixel[6] > pixel[4] + 60, f"orange above the boundary, blue below: {pixel}")
+    news = [e.text for e in page.all(".news")]
+    expect(news == [], f"what could not be decided is no news: {news}")
+    claim = page.all(".claim[data-id=dynamics-four]")[0]
+    page.click(page.all("summary", claim)[0])
+    page.wait(lambda: page.all("canvas.heat", claim), "the second map is there")
+    bar = page.all(".colour-bar", claim)[0].text
+    expect(re.sub(r"\s+", " ", bar) == "difference: -4 4", f"around a boundary colours reach equally far to both sides: {bar!r}")
+    for row, tokens in enumerate((4, 3, 2, 1, 0)):
+        page.run("const c = arguments[0], b = c.getBoundingClientRect();"
+                 "c.dispatchEvent(new PointerEvent('pointermove', { clientX: b.left + 0.75 * b.width, clientY: b.top + arguments[1] * b.height }))",
+                 page.all("canvas.heat", claim)[0], (row + 0.5) / 5)
+        said = page.all(".readout", claim)[0].text
+        expect(said == f"beta 1, tokens {tokens}: difference {tokens - 1}", f"the cell that is pointed at is read: {said!r}")
 
 
 def try_two_folders(page):
@@ -230,6 +243,7 @@ def try_two_folders(page):
     at_next = page.run(COLOURED)
     expect(at_start < 0.1 < 0.3 < at_next, f"the first moment is the start: {at_start} of the dots differ there, {at_next} at the next")
     slider.send_keys(Keys.END)
+    expect(page.all(".clock", folder)[0].text == "depth 4", f"the player goes on to the end of the longest run: {page.all('.clock', folder)[0].text}")
     expect(states() == ["(so far)", "(ended: diverged)", "(event reached)"], f"at the end it says which did not come through: {states()}")
     chart = next(c for c in page.all(".chart", folder) if page.all("figcaption", c)[0].text == "angular speed")
     log = page.all(".switches .tick input", chart)[1]
@@ -241,3 +255,20 @@ def try_two_folders(page):
         page.run("const s = arguments[0]; s.value = arguments[1]; s.dispatchEvent(new Event('change'))", page.all(".switches select", chart)[0], edge)
         said = page.all(".caption", chart)[0].text
         expect(f"5 % of the systems (independent starts) are {where}." in said, f"{edge} says what it is: {said!r}")
+
+
+def try_three_folders(page):
+    """Values that are or begin at zero, tokens in more dimensions than three, blocks of more than one digit."""
+    zeros, space, heads = page.all(".folder")
+    charts = {page.all("figcaption", chart)[0].text: chart for chart in page.all(".chart", zeros)}
+    still, lengths = charts["angular speed"], charts["length of the stream"]
+    places = page.run("return [...arguments[0].querySelectorAll('path.line')].map(p => { const b = p.getBBox(); return [b.width, b.y]; })", still)
+    zero = [y for value, y in page.run(Y_TICKS, still) if value == 0]
+    expect(len(zero) == 1 and len(places) == 3 and all(wide > 100 and abs(y - zero[0] + 4) < 1 for wide, y in places), f"lines along zero are drawn there: {places}, {zero}")
+    expect(not page.all(".switches .tick input", lengths)[1].is_selected(), "values from zero on have an even axis")
+    ticks = page.run(Y_TICKS, lengths)
+    expect(min(ticks)[0] == 0 and is_straight(ticks, lambda v: v), f"with zero on it: {ticks}")
+    words = page.run("return arguments[0].textContent", space)
+    expect("which show 75 % of their squared length" in words, "of eight dimensions it says how much is seen")
+    blocks = [name.text for name in page.all(".heads .row .name", heads)]
+    expect(blocks == [f"block {k}" for k in range(12)], f"blocks stand in the order of their numbers: {blocks}")
