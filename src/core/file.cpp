@@ -339,6 +339,15 @@ void remove_abandoned(const std::filesystem::path& folder, std::string_view name
     }
 }
 
+bool is_there(const std::filesystem::path& path, std::string_view where) {
+    std::error_code unknown;
+    const bool there = std::filesystem::exists(path, unknown);
+    if (unknown) {
+        throw_file_error(where, path, unknown.value(), "a path that can be followed");
+    }
+    return there;
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
     AtomicFile file(path);
     file.write(text);

@@ -77,6 +77,10 @@ void remove_abandoned(const std::filesystem::path& folder, std::string_view name
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
+// Whether there is such a file or folder, through links. Where the system does not say, since a folder on the way may not
+// be entered or links go in a circle, that is an Error of `where`, and not a no.
+bool is_there(const std::filesystem::path& path, std::string_view where);
+
 // The Error of a system call that failed on this file: io, or resource when the disk is full.
 [[noreturn]] void throw_file_error(std::string_view where, const std::filesystem::path& path, int error,
                                    std::string_view expected);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/unreachable.hpp"
 #include "model/model.hpp"
 
@@ -254,8 +255,7 @@ Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTenso
 Model<float> load_model(const std::filesystem::path& folder) {
     const std::filesystem::path file = folder / "config.json";
     const std::string what = flyball::quoted(folder.string());
-    std::error_code ignored;
-    if (!std::filesystem::exists(file, ignored)) {
+    if (!is_there(file, where)) {
         throw Error(ErrorKind::io, where, fmt::format("no config.json in {}", what),
                     "a folder with config.json and model.safetensors");
     }

@@ -8,6 +8,7 @@
 
 #include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/unreachable.hpp"
 #include "core/version.hpp"
 #include "report/page.hpp"
@@ -37,14 +38,16 @@ const std::map<std::string, ReadParts>& readers() {
 }
 
 std::vector<ConfigEntry> configuration_of(const std::filesystem::path& folder) {
+    constexpr const char* where = "results.folder";
     std::error_code ignored;
-    if (!std::filesystem::is_directory(folder, ignored)) {
+    const std::filesystem::path config = folder / "config.toml";
+    if (!is_there(folder, where) || !std::filesystem::is_directory(folder, ignored)) {
         refuse_folder(folder, "which is not a folder");
     }
-    if (!std::filesystem::is_regular_file(folder / "config.toml", ignored)) {
+    if (!is_there(config, where) || !std::filesystem::is_regular_file(config, ignored)) {
         refuse_folder(folder, "which has no config.toml");
     }
-    return load_config(folder / "config.toml");
+    return load_config(config);
 }
 
 std::string command_in(const std::filesystem::path& folder, const std::vector<ConfigEntry>& entries) {

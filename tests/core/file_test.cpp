@@ -259,6 +259,18 @@ TEST(AtomicFile, RefusesWhatCannotBeAFile) {
     }
 }
 
+TEST(IsThere, WhatTheSystemDoesNotSayIsAnErrorAndNotANo) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(is_there(folder.put("a", "x"), "test"));
+    EXPECT_TRUE(is_there(folder.path(), "test"));
+    EXPECT_FALSE(is_there(folder.path() / "b", "test"));
+    EXPECT_FALSE(is_there(folder.path() / "a" / "b", "test"));
+    std::filesystem::create_symlink("nowhere", folder.path() / "dead");
+    EXPECT_FALSE(is_there(folder.path() / "dead", "test"));
+    std::filesystem::create_symlink("circle", folder.path() / "circle");
+    EXPECT_ERROR(is_there(folder.path() / "circle", "test"), "circle' (Too many levels of symbolic links)");
+}
+
 TEST(WriteAll, AFullDiskIsAShortageOfResources) {
     const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     if (full < 0) {

@@ -395,6 +395,8 @@ TEST(Checkpoint, SpoiltFilesAreOneSentence) {
     std::filesystem::remove(folder.path() / "config.json");
     EXPECT_ERROR(load_model(folder.path()), "no config.json");
     EXPECT_ERROR(load_model(folder.path() / "nowhere"), "no config.json");
+    std::filesystem::create_symlink("config.json", folder.path() / "config.json");
+    EXPECT_ERROR(load_model(folder.path()), "Too many levels of symbolic links");
 }
 
 TEST(Checkpoint, FloatsAreUsedWhereTheyAreMapped) {

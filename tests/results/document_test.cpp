@@ -534,6 +534,14 @@ TEST(ResultFolders, ThatAreNoneAreRefused) {
     EXPECT_THROW(other.read(), Error);
     std::filesystem::remove(other.path() / "config.toml");
     EXPECT_THROW(other.read(), Error);
+    std::filesystem::create_symlink("config.toml", other.path() / "config.toml");
+    try {
+        other.read();
+        ADD_FAILURE() << "a link to itself was read";
+    } catch (const Error& error) {  // what cannot be followed is not said to be missing
+        EXPECT_NE(std::string(error.what()).find("Too many levels of symbolic links"), std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(ResultFolders, ShowEveryValueOfASettingAndWhatTheKernelsWere) {
