@@ -9,8 +9,8 @@
 Compiling and linking is then done once for all of them, and a mistake takes no longer than the tests that look for it. `flyball_reached`
 says which functions a test has come through: no other test can notice a mistake there.
 
-A mistake outside a function's body (a table, a default, a constructor's list of members), one that does not compile in this way, and those of headers, which
-all tests would have to be compiled for, are not switched: mutations.py plants them one by one.
+A mistake outside a function's body (a table, a default, a constructor's list of members), in a function that the compiler may run (constexpr), and one that does
+not compile in this way are not switched: mutations.py plants them one by one.
 
 Used by mutations.py. Braces are found in the text, past comments and literals; what that gets wrong does not compile, and is planted alone.
 """
@@ -225,7 +225,7 @@ def switch_all(mutations, root):
         other = by_number.setdefault(number_of(m.name), m.name)
         if other != m.name:
             raise ValueError(f"{m.name} and {other} have the same number; give one of them another name")
-        if pathlib.PurePath(m.file).suffix in (".cpp", ".inl"):
+        if pathlib.PurePath(m.file).suffix in (".cpp", ".inl", ".hpp"):
             by_file.setdefault(m.file, []).append((m.name, m.old, m.new))
     texts = {file: (root / file).read_text() for file in by_file}
     return [SwitchedFile(file, texts[file], by_file[file]) for file in sorted(by_file) if ".preinit_array" not in texts[file]]
