@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "at_most.hpp"
 #include "support.hpp"
 
 namespace flyball {
@@ -76,6 +77,7 @@ TEST(MappedFile, LetsGoOfPagesThatStayReadable) {
 }
 
 TEST(MappedFile, RefusesWhatIsNotAReadableFile) {
+    const flyball::test::AtMost limit(60);
     const TemporaryFolder folder;
     EXPECT_ERROR(MappedFile(folder.path() / "missing"), "No such file");
     EXPECT_ERROR(MappedFile(folder.path()), "a directory");
@@ -119,6 +121,7 @@ TEST(ReadTextFile, RefusesWhatCannotBeRead) {
 }
 
 TEST(ReadRegularFile, ReadsFilesAndRefusesWhatCouldBeWaitedFor) {
+    const flyball::test::AtMost limit(60);
     const TemporaryFolder folder;
     const auto file = folder.put("a", "hello");
     EXPECT_EQ(read_regular_file(file, 5), "hello");

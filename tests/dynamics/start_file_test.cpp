@@ -1,5 +1,6 @@
 // Starts from files: what each format says, numbers that others wrote, and files that nobody should trust.
 #include "dynamics/start_file.hpp"
+#include "at_most.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -281,6 +282,7 @@ TEST_F(StartFiles, WithNumbersThatAreNoneAreRefused) {
 }
 
 TEST_F(StartFiles, ThatAreNoRegularFilesAreRefusedAtOnce) {
+    const flyball::test::AtMost limit(60);
     ASSERT_EQ(mkfifo(path("pipe.csv").c_str(), 0600), 0);
     expect_refused(path("pipe.csv"), "not a regular file");
     std::filesystem::create_directory(path("folder.h5"));

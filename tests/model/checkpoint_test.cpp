@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "../core/support.hpp"
+#include "at_most.hpp"
 #include "core/json.hpp"
 #include "model/finite.hpp"
 #include "model/native.hpp"
@@ -315,6 +316,7 @@ TEST(Checkpoint, MissingBiasesAreNoted) {
 }
 
 TEST(Checkpoint, FilesThatAreNoFilesAreRefusedAtOnce) {
+    const flyball::test::AtMost limit(60);
     for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"}) {
         for (const bool pipe : {true, false}) {
             const TemporaryFolder folder;

@@ -1,5 +1,6 @@
 // A folder knows at every moment whether its run has begun, goes on or is finished.
 #include "record/folder.hpp"
+#include "at_most.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -183,12 +184,11 @@ TEST(Folder, ANamedPipeInPlaceOfAFileIsRefusedAtOnce) {
         }
         std::filesystem::remove(parent / "run" / name);
         ASSERT_EQ(::mkfifo((parent / "run" / name).c_str(), 0600), 0);
-        const unsigned before = ::alarm(20);  // ends the test where it would wait for ever
+        const flyball::test::AtMost limit(60);
         EXPECT_NE(refusal(parent / "run", FolderUse::resume).find("not a regular file"), std::string::npos) << name;
         if (finished) {
             EXPECT_EQ(refusal(parent / "run", FolderUse::force), "") << "what a pipe would list stays";
         }
-        ::alarm(before);
     }
 }
 

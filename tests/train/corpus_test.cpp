@@ -1,4 +1,5 @@
 #include "train/corpus.hpp"
+#include "at_most.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -133,6 +134,7 @@ TEST_F(CorpusOfFiles, TooShortATextIsRefusedWithTheLengthItNeeds) {
 }
 
 TEST_F(CorpusOfFiles, OnlyRegularFilesAreRead) {
+    const flyball::test::AtMost limit(60);
     ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
     expect_refused("pipe", "which is not a regular file");
     ASSERT_EQ(mkfifo((folder.path() / "pipe.bin").c_str(), 0600), 0);
