@@ -16,6 +16,7 @@ RUNTIME_FILE = pathlib.PurePath("src/core/planted_runtime.cpp")
 LISTENER_FILE = pathlib.PurePath("tests/planted_listener.cpp")
 CHUNKS = (2, 15, 90, float("inf"))  # seconds of tests that are asked together: most mistakes are noticed by quick ones
 PATIENCE = 8  # times as long as without a mistake, and then some, is for ever
+WALK_OF_FAULTS = 600  # seconds, at most; it tells no times of its own
 LONGEST_FILTER = 100_000  # characters of one argument; the system's limit is 131072
 
 
@@ -140,7 +141,8 @@ class SwitchedTree(Tree):
 
     def ask(self, m, run, tests):
         """What is red of some tests of a run, with the mistake."""
-        expected = sum(self.reached[run].seconds.get(test, 0) for test in tests) if tests else 600
+        of_each = self.reached[run].seconds if run in self.reached else {}
+        expected = (sum(of_each.get(test, 0) for test in tests) if tests else sum(of_each.values())) or WALK_OF_FAULTS
         command = self.command_of(run)
         flags = None
         if tests:

@@ -51,10 +51,10 @@ def wavy_edges_of(c, t):
 
 
 def simulation(folder, outcomes=None, speed=None, depths=DEPTHS, edges=edges_of, frames=None, dim=3, share=1):
-    """`outcomes`: of schemes that did not end as usual; `speed`: of a sample by its number, with three systems around it; `frames`: how many
-    schemes have that have fewer than the others; `share`: of the squared length in `dim` dimensions, what the three that are drawn hold."""
+    """`outcomes`: of schemes that did not end as usual; `speed`: of a sample by its number, with three systems around it; `frames`: by
+    scheme, the number of frames of one that has fewer than the others; `share`: of the squared length in `dim` dimensions, what the three that are drawn hold."""
     folder.mkdir()
-    (folder / "config.toml").write_text("[simulate]\nscheme = [\"post-ln\", \"pre-ln\", \"peri-ln\"]\ntokens = 40\ndim = 3\nbeta = 2\ntime = 4\nsystems = 3\nseed = 1\n")
+    (folder / "config.toml").write_text("[simulate]\nscheme = [\"post-ln\", \"pre-ln\", \"peri-ln\"]\ntokens = 40\ndim = " + str(dim) + "\nbeta = 2\ntime = 4\nsystems = 3\nseed = 1\n")
     (folder / "provenance.json").write_text('{"version": "0.0.0", "seed": 1}')
     runs, tensors = [], []
     for i, (name, _, rate) in enumerate(SCHEMES):
@@ -120,7 +120,7 @@ def values_from_zero(folder):
 
 def heads(folder, entropy=lambda layer, head: layer + head / 10):
     """Twelve blocks of two heads, in no order."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir()
     (folder / "config.toml").write_text("[inspect]\nseed = 1\n")
     list_ = [{"layer": 5 * k % 12, "head": head, "entropy": entropy(5 * k % 12, head), "first_token": 0.5} for k in range(12) for head in range(2)]
     (folder / "inspect.json").write_text(json.dumps({"model": {"name": "typed"}, "summary": ["It was typed."],

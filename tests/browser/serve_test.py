@@ -7,6 +7,7 @@ it grows, say when the run is finished, and when the server has ended. With a fo
 Needs Debian's chromium, chromium-driver and python3-selenium; without them it says so and is skipped (exit 77).
 """
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -312,12 +313,11 @@ def try_curves(driver, place):
         page.run(speed + "chart.querySelector('.numbers').open = true")
         rows = speed + "return chart.querySelectorAll('.numbers tbody tr').length"
         wait(lambda: page.run(rows) == 27, "the numbers are there")
-        shutil.rmtree(folder)
-        fixed_data.simulation(folder, depths=[*fixed_data.DEPTHS, 4.1])
-        (folder / "provenance.json").unlink()
-        (folder / "frames.safetensors").unlink()
+        fixed_data.simulation(place / "longer", depths=[*fixed_data.DEPTHS, 4.1])
+        os.replace(place / "longer/result.json", folder / "result.json")  # at once: the page asks at any moment
         wait(lambda: page.run(rows) == 30, "another sample is shown")
         expect(page.run(ticks) == powers, f"the axis stays: {page.run(ticks)}")
+        page.quiet("curves")
 
 
 def try_heads(driver, place):
@@ -335,7 +335,8 @@ def try_heads(driver, place):
         chosen = page.run(label)
         expect(chosen != before, f"the map shows another quantity: {before}, {chosen}")
         page.run("window.map = document.querySelector('.head-map')")
-        fixed_data.heads(folder, lambda layer, head: 20 - layer)
+        fixed_data.heads(place / "other-heads", lambda layer, head: 20 - layer)
+        os.replace(place / "other-heads/inspect.json", folder / "inspect.json")
         wait(lambda: page.run("return window.map !== document.querySelector('.head-map')"), "the map is made anew")
         expect(page.run("return document.querySelector('.head-map select').value") == wanted, "the choice stays")
         expect(page.run(label) == chosen, f"and is what is shown: {page.run(label)}")

@@ -104,6 +104,7 @@ TEST(ReadTextFile, ReadsUpToTheLimit) {
 }
 
 TEST(ReadTextFile, ReadsPipes) {
+    const flyball::test::AtMost limit(60);
     const TemporaryFolder folder;
     const auto pipe = folder.path() / "pipe";
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -272,6 +273,13 @@ TEST(IsThere, WhatTheSystemDoesNotSayIsAnErrorAndNotANo) {
     EXPECT_FALSE(is_there(folder.path() / "dead", "test"));
     std::filesystem::create_symlink("circle", folder.path() / "circle");
     EXPECT_ERROR(is_there(folder.path() / "circle", "test"), "circle' (Too many levels of symbolic links)");
+    if (geteuid() != 0) {
+        const auto locked = folder.path() / "locked";
+        std::filesystem::create_directory(locked);
+        ASSERT_EQ(chmod(locked.c_str(), 0), 0);
+        EXPECT_ERROR(is_there(locked / "a", "test"), "Permission denied");
+        ASSERT_EQ(chmod(locked.c_str(), 0700), 0);
+    }
 }
 
 TEST(WriteAll, AFullDiskIsAShortageOfResources) {

@@ -1,6 +1,5 @@
 // Starts from files: what each format says, numbers that others wrote, and files that nobody should trust.
 #include "dynamics/start_file.hpp"
-#include "at_most.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <functional>
 
+#include "at_most.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/safetensors.hpp"

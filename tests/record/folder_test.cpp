@@ -1,6 +1,5 @@
 // A folder knows at every moment whether its run has begun, goes on or is finished.
 #include "record/folder.hpp"
-#include "at_most.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "at_most.hpp"
 #include "core/blas.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"

@@ -94,7 +94,44 @@ class Files(unittest.TestCase):
         self.assertIn("a-third", one.alone)
 
 
+    def test_headers_are_switched_and_what_runs_before_all_constructors_is_not(self):
+        class Mistake:
+            def __init__(self, file):
+                self.name, self.file, self.old, self.new = file, file, "return 1;", "return 2;"
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "a.hpp").write_text("#pragma once\ninline int one() { return 1; }\n")
+            (folder / "b.cpp").write_text('int one() { return 1; }\n__attribute__((section(".preinit_array"))) int (*first)() = one;\n')
+            (folder / "c.ts").write_text("function one() { return 1; }\n")
+            files = switched.switch_all([Mistake(name) for name in ("a.hpp", "b.cpp", "c.ts")], folder)
+        self.assertEqual([file.file for file in files], ["a.hpp"])
+        self.assertIn("return 2;", files[0].written())
+        self.assertEqual(list(files[0].functions.values()), [["a.hpp"]])
+
+
+class Asked(switched_tree.SwitchedTree):
+    """A tree of one module with two tests; remembers what was asked, and lets the test `red` notice."""
+
+    def __init__(self, red):
+        self.by_module = {"measure": ["flyball_test_measure"]}
+        self.function_of = {"mistake": 4}
+        self.reached = {switched_tree.Run("flyball_test_measure"): switched_tree.Reached({"A.One": 1, "A.Two": 2}, {4: {"A.One"}})}
+        self.red, self.asked = red, []
+
+    def ask(self, m, run, tests):
+        self.asked.append(tests)
+        return switched_tree.Red(run, self.red) if self.red in tests or (self.red and not tests) else None
+
+
 class Tests(unittest.TestCase):
+    def test_what_nothing_that_comes_through_has_noticed_is_asked_of_the_whole_module(self):
+        class Mistake:
+            name, module, asks = "mistake", "measure", None
+        for red, asked in (("A.One", [["A.One"]]), ("A.Two", [["A.One"], []]), ("", [["A.One"], []])):
+            tree = Asked(red)
+            self.assertEqual(tree.first_red_of(Mistake, True, None) is not None, bool(red))
+            self.assertEqual(tree.asked, asked)
+
     LOG = "* -1 9\nA.* -1 5\nA.One 1500 1\nA.Two 3 1 2\nB.Three 30000 1\nB.Three -1 7\n"
 
     def test_what_is_done_before_tests_belongs_to_each_of_them(self):

@@ -1,5 +1,4 @@
 #include "train/corpus.hpp"
-#include "at_most.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 
 #include <cmath>
 
+#include "at_most.hpp"
 #include "tokenizer/support.hpp"
 #include "tokenizer/tokenizer.hpp"
 
