@@ -2,6 +2,11 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("added-tokens-have-the-numbers-of-the-file", "src/tokenizer/file.cpp", "if (token.id != number) {", "if (token.id < number) {"),
+    ("added-tokens-of-the-vocabulary-are-counted", "src/tokenizer/file.cpp",
+     "                ++next;\n            }\n        }", "            }\n        }\n        ++next;"),
+    ("empty-added-tokens-are-counted", "src/tokenizer/file.cpp",
+     "if (!token.content.empty()) {  // the library", "if (token.id >= 0) {  // the library"),
     ("length-counts-text-alone", "src/tokenizer/tokenizer.cpp",
      "ids.resize(std::min(ids.size(), room));", "ids.resize(std::min(ids.size(), most));"),
     ("special-tokens-after-the-text-alone", "src/tokenizer/tokenizer.cpp",
