@@ -3,6 +3,11 @@ says how."""
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("sinks-of-blocks-without-attention", "src/inspect/summary.cpp",
+     "        if (!std::isfinite(layer.sink_heads)) {\n            continue;\n        }\n        heads += report.heads[l].size();",
+     "        heads += report.heads[l].size();\n        if (!std::isfinite(layer.sink_heads)) {\n            continue;\n        }"),
+    ("largest-score-of-the-last-block-with-attention", "src/inspect/summary.cpp",
+     "if (!most || !(report.layers[*most].largest_logit >= layer.largest_logit)) {", "if (l > 0 || !most) {"),
     ("a-block-that-harms-costs-least", "src/inspect/summary.cpp", "            drops[least] < 0\n", "            drops[most] < 0\n"),
     # What is measured of streams.
     ("collapse-residual-summed-over-windows", "src/inspect/stream_watch.cpp",
@@ -198,8 +203,6 @@ BLIND = [
     ("text-goes-on-after-the-first-window", "src/inspect/lens.cpp", "report.final_top = final.back();", "report.final_top = final[batch.tokens - 1];"),
     ("sink-head-above-a-half", "src/inspect/inspection.cpp",
      "constexpr double sink_weight = 0.3;", "constexpr double sink_weight = 0.5;"),
-    ("data-variance-of-one-window", "src/inspect/inspection.cpp",
-     "batch.sequences > 1 ? moments.data_variance", "batch.sequences > 0 ? moments.data_variance"),
     ("angular-ratio-upside-down", "src/inspect/inspection.cpp",
      "report.angular_ratio = block.angle / block.angle_predicted;",
      "report.angular_ratio = block.angle_predicted / block.angle;"),
@@ -274,8 +277,6 @@ BLIND = [
      "Json(spelling(*report.lens_top.front()))"),
     ("growth-exponent-error-is-that-of-the-rate", "src/inspect/document.cpp", '{"exponent_error", report.growth.exponent_error}',
      '{"exponent_error", report.growth.rate_error}'),
-    ("data-variance-needs-three-sequences", "src/inspect/inspection.cpp", "batch.sequences > 1 ? moments.data_variance",
-     "batch.sequences > 2 ? moments.data_variance"),
     ("gains-of-query-and-key-norms-left-out", "src/inspect/inspection.cpp", "        gains.insert(gains.end(), block.attention_gains.begin(), block.attention_gains.end());\n",
      ""),
     ("block-gain-mean-not-weighted-by-channels", "src/inspect/inspection.cpp", "sum += one.mean * n;\n            count += n;",

@@ -49,6 +49,8 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("data-variance-of-one-window", "src/measure/moments.cpp", "if (sequences < 2) {", "if (sequences < 1) {"),
+    ("data-variance-needs-three-sequences", "src/measure/moments.cpp", "if (sequences < 2) {", "if (sequences < 3) {"),
     ("no-effective-rank-at-1024", "src/measure/rows.cpp", "if (size > most_rank) {", "if (size >= most_rank) {"),
     ("bounded-growth-with-the-error-of-a-line", "src/measure/growth.cpp", "result.error = grows ? best.error : constant;", "result.error = best.error;"),
     ("mean-cosine-over-n", "src/measure/rows.cpp",
