@@ -2,6 +2,13 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("zero-rows-on-the-circle-without-their-pairs", "src/attention/pairs.cpp",
+     "static_cast<double>(n - count) * static_cast<double>(n + count);", "static_cast<double>(n - count) * static_cast<double>(n - count);"),
+    ("zero-rows-on-the-circle-are-one-cluster", "src/attention/pairs.cpp",
+     "(count > 0 ? arcs(count, rows.data(), level) : 0) + n - count;",
+     "(count > 0 ? arcs(count, rows.data(), level) : 0) + (count < n ? 1 : 0);"),
+    ("zero-rows-on-the-circle-join-nobody", "src/attention/pairs.cpp",
+     "if (count < n && level < 0) {", "if (count < n && level < -1) {"),
     ("softmax-without-its-largest", "src/attention/row_weights.cpp",
      "s[k] = std::exp(s[k] - largest);", "s[k] = std::exp(s[k]);"),
     ("sparsemax-keeps-one-too-few", "src/attention/row_weights.cpp",
