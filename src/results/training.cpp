@@ -145,8 +145,8 @@ void read_training(Reader& reader) {
         });
     }
     if (!steps.empty()) {
-        reader.add(curves({"Over steps", "", "step", false, {"loss", "validation_loss", "gradient"}}, std::move(steps),
-                          reader.detail()));
+        reader.add(curves({"Over steps", "", "step", false, {"loss", "validation_loss", "gradient_norm"}},
+                          std::move(steps), reader.detail()));
     }
     if (!depth.empty()) {
         reader.add(curves(
