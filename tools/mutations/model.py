@@ -2,6 +2,10 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("sample-memory-of-one-of-keys-and-values", "src/model/sample.cpp",
+     "const double cache = 8.0 *", "const double cache = 4.0 *"),
+    ("sample-memory-forgets-the-prompt", "src/model/sample.cpp",
+     "static_cast<double>(prompt) + static_cast<double>(tokens), static_cast<double>(limit)", "static_cast<double>(tokens), static_cast<double>(limit)"),
     ("another-file-of-tensors-is-not-looked-at", "src/model/checkpoint.cpp",
      'found != json.end() && !found->is_null()) {', 'found != json.end() && found->is_object()) {'),
     ("no-configuration-files-refused", "src/model/checkpoint.cpp",
@@ -883,4 +887,19 @@ BLIND = [
     ("output-bias-of-a-llama-left-out", "src/model/llama_family.cpp",
      "a.output_bias = biases;",
      "a.output_bias = false;"),
+    ("sample-text-ends-begin-is-last-bos", "src/model/sample.cpp",
+     "ends.begin = ends.last.front();",
+     "ends.begin = ends.last.back();"),
+    ("sampling-top-keeps-one-more", "src/model/sampling.cpp",
+     "ids.resize(count);",
+     "ids.resize(count + 1);"),
+    ("model-embeddings-message-row-and-column-swapped", "src/model/input.cpp",
+     "*bad, at / width, at % width, name",
+     "*bad, at % width, at / width, name"),
+    ("rope-dynamic-offset-is-factor", "src/model/rope.cpp",
+     "static_cast<Real>(rope.factor - 1);",
+     "static_cast<Real>(rope.factor);"),
+    ("model-document-kv-heads-are-heads", "src/model/recorder.cpp",
+     '{"kv_heads", a.kv_heads}',
+     '{"kv_heads", a.heads}'),
 ]
