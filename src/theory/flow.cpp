@@ -23,6 +23,7 @@ using scheme::Program;
 namespace {
 
 constexpr double same = 1e-12;  // relative; rounding of a projection is far below
+constexpr double rounding_of_a_sum = 16 * std::numeric_limits<double>::epsilon();  // relative to its parts
 
 [[noreturn]] void refuse(const std::string& got, const std::string& expected, const std::string& hint = {}) {
     throw Error(ErrorKind::usage, "theory", got, expected, hint);
@@ -319,15 +320,15 @@ std::vector<double> Flow::later_times() const {
     return times;
 }
 
-bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
-                    std::vector<PlaneVector>& slopes) {
+bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& frame, std::vector<PlaneVector>& slopes,
+                    std::vector<double>& parts) {
     std::vector<PlaneVector> x;
     for (const Stream& stream : streams) {
         x.push_back(frame.from_plane(vector(stream)));
     }
     const auto f = [&](const PlaneVector& z) { return attention(settings_.betas, n_, frame, z); };
     if (auto problem =
-            step_.velocity(environment(t, frame.metric), x, frame.from_plane({settings_.r0, 0}), f, slopes)) {
+            step_.velocity(environment(t, frame.metric), x, frame.from_plane({settings_.r0, 0}), f, slopes, &parts)) {
         problem_ = *problem;
         return false;
     }
@@ -340,17 +341,21 @@ bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& f
 bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) {
     result.assign(2 * streams.size(), 0);
     std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it
+    std::vector<double> standard_parts;
     for (std::size_t i = 0; i < streams.size(); ++i) {
         const Stream& stream = streams[i];
         const Frame frame = stream.plain ? Frame::standard(n_) : Frame::of(stream.direction, n_);
         const bool own = frame.alpha != 1 || frame.kappa != 0;
         std::vector<PlaneVector> slopes;
+        std::vector<double> parts;
         if (!own && standard) {
             slopes = *standard;
-        } else if (!velocity(t, streams, frame, slopes)) {
+            parts = standard_parts;
+        } else if (!velocity(t, streams, frame, slopes, parts)) {
             return false;
         } else if (!own) {
             standard = slopes;
+            standard_parts = parts;
         }
         if (stream.plain) {
             if (!finite(slopes[i])) {
@@ -368,8 +373,12 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         if (std::abs(result[2 * i]) < std::numeric_limits<double>::min()) {
             result[2 * i] = 0;  // a subnormal number has lost its digits, and steps would follow its noise
         }
-        // A length that N0 fixes, at least at this t, moves by nothing: not by what rounding leaves of two parts.
-        result[2 * i + 1] = stream.forgets_length && !stream.length_follows ? 0 : dot(u, v, frame.metric);
+        // A length that N0 fixes, at least at this t, does not move. Nor does one whose rate is what rounding leaves of
+        // its parts: a length at rest would seem to run to zero in time, or drift in 1e9 of it.
+        const double growth = dot(u, v, frame.metric);
+        const bool rests = (stream.forgets_length && !stream.length_follows) ||
+                           std::abs(growth) <= rounding_of_a_sum * parts[i] * shrink;
+        result[2 * i + 1] = rests ? 0 : growth;
         if (!std::isfinite(result[2 * i]) || !std::isfinite(result[2 * i + 1])) {
             problem_ = fmt::format("the velocity of {} is not finite", program_.stream_name(i));
             return false;

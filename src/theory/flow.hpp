@@ -88,7 +88,7 @@ class Flow {
     std::vector<Stream> trial_streams(double which) const;
     bool rates(double t, const std::vector<Stream>& streams, Numbers& result);
     bool velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
-                  std::vector<scheme::PlaneVector>& slopes);
+                  std::vector<scheme::PlaneVector>& slopes, std::vector<double>& parts);
     std::optional<scheme::PlaneVector> readout(double t, const std::vector<Stream>& streams);
     std::optional<double> readout_rate(double t, const Numbers& rate, const Direction& shown,
                                        const scheme::PlaneVector& here, const Numbers& noise, double& lost);
