@@ -2,6 +2,11 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("leaps-over-what-grows", "src/theory/extrapolation.cpp",
+     "rate.real() <= -0.5 * std::abs(rate)", "std::abs(rate.real()) >= 0.5 * std::abs(rate)"),
+    ("leaps-over-what-swings", "src/theory/extrapolation.cpp",
+     "rate.real() <= -0.5 * std::abs(rate)", "rate.real() <= 0.5 * std::abs(rate)"),
+    ("nobody-leaps", "src/theory/track.cpp", "integrator_.leap = leap * t();", "integrator_.leap = 0 * t();"),
     ("rounding-of-a-length-at-rest-moves-it", "src/theory/flow.cpp",
      "std::abs(growth) <= rounding_of_a_sum * parts[i] * shrink", "std::abs(growth) <= 0 * parts[i] * shrink"),
     ("parts-of-a-slope-without-what-t-multiplies", "src/scheme/plane.cpp",
