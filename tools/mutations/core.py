@@ -2,6 +2,10 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("eigenvalues-without-their-imaginary-part", "src/core/lapack.cpp",
+     "values[i] = {real[i], imaginary[i]};", "values[i] = {real[i], 0};"),
+    ("eigenvalues-of-what-is-not-finite", "src/core/lapack.cpp",
+     "[](double v) { return std::isfinite(v); })) {", "[](double v) { return v == v; })) {"),
     ("what-cannot-be-looked-at-is-not-there", "src/core/file.cpp",
      "    if (unknown) {", "    if (unknown && there) {"),
     ("singular-values-of-the-shorter-side-alone", "src/core/lapack.cpp",
