@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/error.hpp"
@@ -44,6 +45,28 @@ bool finite(const PlaneVector& x) {
 std::vector<double>::const_iterator first_bad_beta(const Settings& settings) {
     return std::find_if(settings.betas.begin(), settings.betas.end(),
                         [](double beta) { return !(std::isfinite(beta) && beta >= 0); });
+}
+
+// A command walks along the same equation several times: what was found last is kept.
+scheme::Moments moments_of(const Program& program, const Settings& settings,
+                           const std::function<Environment(double)>& at) {
+    struct Found {
+        std::string text;
+        double tokens = 0;
+        double T = 0;
+        std::optional<double> dim;
+        scheme::Moments moments;
+    };
+    thread_local Found found;
+    const std::string text = program.text();
+    if (found.text != text || found.tokens != settings.tokens || found.T != settings.T || found.dim != settings.dim) {
+        std::vector<double> probes = scheme::switch_probes(settings.T);
+        while (probes.back() < last_time) {
+            probes.push_back(std::min(probes.back() * 1.03, last_time));
+        }
+        found = {text, settings.tokens, settings.T, settings.dim, scheme::find_moments(program, at, probes)};
+    }
+    return found.moments;
 }
 
 }  // namespace
@@ -85,12 +108,8 @@ Flow::Flow(const Program& program, const Settings& settings)
       may_take_log_(program_.stream_count() == 1 && !program_.reads(scheme::embedding_variable)),
       may_rescale_(program_.stream_count() > 1 && !program_.reads(scheme::embedding_variable)) {
     compares_ = false;  // environment() must not clamp while switches are looked for
-    std::vector<double> probes = scheme::switch_probes(settings_.T);
-    while (probes.back() < last_time) {
-        probes.push_back(std::min(probes.back() * 1.03, last_time));
-    }
     const auto at = [&](double t) { return environment(t, n_); };
-    scheme::Moments moments = scheme::find_moments(program_, at, probes);
+    scheme::Moments moments = moments_of(program_, settings_, at);
     compares_ = !program_.comparisons(at(0)).empty();
     switches_ = std::move(moments.switches);
     switches_.push_back(HUGE_VAL);

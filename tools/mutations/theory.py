@@ -122,6 +122,7 @@ BLIND = [
      "leading(s) / growth.p + s.log_velocity", "leading(s) + s.log_velocity"),
     ("power-constant-wrong-power", "src/theory/growth.cpp",
      "s.log_velocity + (m + 1) * std::log(s.t)", "s.log_velocity + m * std::log(s.t)"),
+    ("moments-of-another-equation", "src/theory/flow.cpp", "if (found.text != text || found.tokens", "if (found.text.empty() || found.tokens"),
     ("theory-dim-ignored", "src/theory/flow.cpp",
      "settings_.dim.value_or(settings_.tokens)", "settings_.tokens"),
     ("readout-derivative-sign", "src/theory/readout.cpp",
