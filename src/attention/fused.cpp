@@ -43,7 +43,12 @@ class Fused final : public HeadKernel<Real> {
         strips_.resize(padded_ * problem.width);
         panels_.resize(padded_ * deep);
         offsets_.resize(padded_);
-        sums_.resize(slots_ * padded_ * deep);
+        sums_.reserve(slots_ * padded_ * deep);
+        for (std::size_t slot = 0; slot < slots_; ++slot) {  // gigabytes where rows are long
+            check_stop();
+            sums_.resize((slot + 1) * padded_ * deep);
+        }
+        check_stop();
         row_weights_.resize(slots_ * padded_ * (NR / 2));
         column_weights_.resize(slots_ * padded_);
         weights_.resize(slots_ * block_ * (block_ + NR));

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/expected_whole.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
 #include "dynamics/settings.hpp"
@@ -36,11 +37,15 @@ Flag Flag::required() const {
     return *this;
 }
 
-Flag Flag::whole_number(long long least) const {
-    const auto written_out = [least](std::string& text) {
+Flag Flag::whole_number(std::uint64_t least, std::optional<std::uint64_t> most) const {
+    const auto written_out = [least, most](std::string& text) {
         const auto value = parse_whole(text);
-        if (!value || *value < static_cast<std::uint64_t>(least)) {
-            return fmt::format("{}, expected a whole number, {} or more", text, least);
+        if (most && parse_double(text).value_or(0) > static_cast<double>(*most)) {
+            return fmt::format("{}, expected a whole number from {} to {}", text, std::max<std::uint64_t>(1, least),
+                               *most);
+        }
+        if (!value || *value < least) {
+            return fmt::format("{}, expected {}", text, expected_whole(text, least));
         }
         text = std::to_string(*value);
         return std::string();

@@ -15,6 +15,8 @@ namespace flyball::cli {
 
 namespace {
 
+constexpr std::uint64_t most_threads = 1024;  // as set_threads has it
+
 // What other programs and papers call a flag of ours; of use where a command has the flag.
 struct OtherFlag {
     const char* word;
@@ -150,7 +152,7 @@ Invocation::Invocation(const Command& command) : command_(command), app_(command
     begin_group(app_, "program");
     add_option(app_, "--threads", common_.threads, "threads (default: the CPUs there are); results do not depend on it")
         .type_name("N")
-        .whole_number(0);
+        .whole_number(0, most_threads);
     add_option(app_, "--config", configuration_, "read flags from a TOML or JSON file; flags given here win")
         .type_name("FILE");
     app_.set_help_flag("-h,--help", "this page");

@@ -12,6 +12,7 @@
 #include "cli/terminal.hpp"
 #include "core/amount.hpp"
 #include "core/json.hpp"
+#include "core/parallel.hpp"
 #include "dynamics/start_file.hpp"
 #include "report/film.hpp"
 
@@ -103,13 +104,14 @@ dynamics::Record run_one(const SimulateFlags& flags, const std::vector<scheme::S
         }
     };
     return folder != nullptr ? folder->run(number, control, watch)
-                             : dynamics::run(dynamics::problem_of(flags.settings, scheme.program), control, watch);
+                             : dynamics::run(flags.settings, scheme.program, control, watch);
 }
 
 void write_spheres(const SimulateFlags& flags, const std::vector<dynamics::SchemeRun>& runs, const report::Sheet& sheet,
                    dynamics::RunFolder& folder) {
     std::vector<Frames> frames;
     for (std::size_t i = 0; i < runs.size(); ++i) {
+        check_stop();
         frames.push_back(folder.frames(i, runs[i].record));
     }
     if (frames.front().empty()) {
@@ -133,8 +135,10 @@ void write_spheres(const SimulateFlags& flags, const std::vector<dynamics::Schem
     }
 }
 
-void write_results(const SimulateFlags& flags, const std::vector<dynamics::SchemeRun>& runs, const report::Sheet& sheet,
-                   dynamics::RunFolder& folder) {
+// False where a signal came in between: the runs are all there, and whoever takes the folder up writes everything anew.
+bool write_results(const SimulateFlags& flags, const std::vector<dynamics::SchemeRun>& runs, const report::Sheet& sheet,
+                   dynamics::RunFolder& folder) try {
+    const StopOn stop(&interrupted());
     folder.write(runs);
     const auto draw = [&](const std::string& name, const auto& figure) {
         for (const std::string& file : report::write_figure(folder.path(), name, figure, sheet)) {
@@ -146,6 +150,9 @@ void write_results(const SimulateFlags& flags, const std::vector<dynamics::Schem
     draw("speed", speed_figure(flags.settings, runs));
     write_spheres(flags, runs, sheet, folder);
     folder.finish(runs);
+    return true;
+} catch (const Stopped&) {
+    return false;
 }
 
 ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
@@ -185,9 +192,9 @@ ExitCode run(const CLI::App& app, SimulateFlags& flags, const Common& common) {
         runs.push_back({schemes[i], run_one(flags, schemes, i, folder.get(), progress)});
     }
     progress.finish();
-    const bool complete = !interrupted() && runs.size() == schemes.size();
+    bool complete = runs.size() == schemes.size() && runs.back().record.outcome != dynamics::Outcome::interrupted;
     if (folder && complete) {
-        write_results(flags, runs, sheet, *folder);
+        complete = write_results(flags, runs, sheet, *folder);
     }
     print_out(common.json ? dump_json(dynamics::document(flags.settings, runs), 2) + "\n"
                           : simulate_text(flags.settings, runs, complete ? folder.get() : nullptr));

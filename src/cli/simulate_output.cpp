@@ -148,7 +148,19 @@ std::string simulate_text(const dynamics::Settings& settings, const std::vector<
     report::LineFigure figure = cosine_figure(settings, runs);
     figure.caption.clear();
     text += "\n" + report::text_plot(figure, columns, plot_rows, options);
-    text += "\n" + report::text_lines(dynamics::summary(runs), columns);
+    std::vector<dynamics::SchemeRun> ended;  // what was interrupted has not failed, and is not told as if it had
+    std::vector<std::string> words;
+    for (const dynamics::SchemeRun& run : runs) {
+        if (run.record.outcome == dynamics::Outcome::interrupted) {
+            words.push_back(run.scheme.name + " was interrupted.");
+        } else {
+            ended.push_back(run);
+        }
+    }
+    if (std::string told = dynamics::summary(ended); !told.empty()) {
+        words.insert(words.begin(), std::move(told));
+    }
+    text += "\n" + report::text_lines(fmt::format("{}", fmt::join(words, " ")), columns);
     if (const std::string note = tolerance_note(settings, runs); !note.empty()) {
         text += report::text_lines(note, columns);
     }

@@ -175,7 +175,8 @@ void TrainView::show(const std::vector<TrainRun>& runs, const Json& line, double
 
 // The picture of a finished call is the one on stdout.
 void TrainView::end_run(const std::vector<TrainRun>& runs) {
-    if (drawn_ > 0 && runs.size() == count_) {
+    const bool last = runs.size() == count_ || !runs.back().result.complete;
+    if (drawn_ > 0 && last) {
         print_error(fmt::format("\033[{}A\r\033[J", drawn_));
         drawn_ = 0;
     }

@@ -2,9 +2,12 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
+
+#include "core/parallel.hpp"
 
 namespace flyball {
 
@@ -50,15 +53,19 @@ double Random::normal(std::uint64_t index) const noexcept {
     return index % 2 == 0 ? even : odd;
 }
 
-void Random::fill_normal(std::span<double> out, std::uint64_t first) const noexcept {
+void Random::fill_normal(std::span<double> out, std::uint64_t first) const {
+    constexpr std::size_t between_looks = 1U << 16U;  // a millisecond
     std::size_t i = 0;
     if (first % 2 == 1 && !out.empty()) {
         out[i++] = normal(first);
     }
-    for (; i + 1 < out.size(); i += 2) {
-        const auto [even, odd] = normal_pair(block((first + i) / 2));
-        out[i] = even;
-        out[i + 1] = odd;
+    while (i + 1 < out.size()) {
+        check_stop();
+        for (const std::size_t end = std::min(out.size(), i + between_looks); i + 1 < end; i += 2) {
+            const auto [even, odd] = normal_pair(block((first + i) / 2));
+            out[i] = even;
+            out[i + 1] = odd;
+        }
     }
     if (i < out.size()) {
         out[i] = normal(first + i);

@@ -31,8 +31,8 @@ class Random {
     // Standard normal by Box-Muller; one block gives the pair (2k, 2k+1). |normal| < 8.6.
     double normal(std::uint64_t index) const noexcept;
 
-    // out[i] = normal(first + i), at half the cost.
-    void fill_normal(std::span<double> out, std::uint64_t first = 0) const noexcept;
+    // out[i] = normal(first + i), at half the cost. Looks at the stop signal now and then (parallel.hpp).
+    void fill_normal(std::span<double> out, std::uint64_t first = 0) const;
 
   private:
     std::uint64_t seed_;

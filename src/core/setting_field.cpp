@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/expected_whole.hpp"
 #include "core/number.hpp"
 #include "core/suggest.hpp"
 
@@ -47,7 +48,7 @@ double SettingReader::number_in(std::string_view text, std::string_view shown, s
 std::uint64_t SettingReader::whole(const std::string& text, const char* key, std::uint64_t least) const {
     const auto value = parse_whole(text);
     if (!value || *value < least) {
-        fail(setting(key, flyball::quoted(text)), fmt::format("a whole number, {} or more", least));
+        fail(setting(key, flyball::quoted(text)), expected_whole(text, least));
     }
     return *value;
 }

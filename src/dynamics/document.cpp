@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/parallel.hpp"
 #include "dynamics/method.hpp"
 #include "dynamics/own_frame.hpp"
 #include "dynamics/trained_weights.hpp"
@@ -33,6 +34,7 @@ Json values_of_systems(const Record& record) {
         if (!field.system) {
             continue;
         }
+        check_stop();
         Json rows = Json::array();
         for (std::size_t i = 0; i < samples; ++i) {
             Json row = Json::array();
@@ -71,6 +73,7 @@ Json document(const Settings& settings, const std::vector<SchemeRun>& runs) {
             if (field.json == nullptr) {
                 continue;
             }
+            check_stop();
             Json values = Json::array();
             for (const Sample& sample : run.record.samples) {
                 values.push_back(field(sample));

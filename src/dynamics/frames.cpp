@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/number.hpp"
+#include "core/parallel.hpp"
 #include "core/safetensors.hpp"
 
 namespace flyball::dynamics {
@@ -129,6 +130,7 @@ Directions leading_directions(std::span<const float> rows, std::size_t dim) {
     make_orthonormal(directions, dim);
     double change = 1;
     for (std::size_t round = 0; round < most_rounds && change > settled; ++round) {
+        check_stop();
         const std::optional<Directions> old = directions;
         for (std::vector<double>& direction : directions) {
             std::fill(direction.begin(), direction.end(), 0.0);
@@ -242,6 +244,7 @@ void write_frames(const std::filesystem::path& path, const Settings& settings, s
     double all = 0;
     for (std::size_t run = 0; run < runs; ++run) {
         for (const Frame& frame : load(run)) {
+            check_stop();
             times[run].push_back(frame.t);
             for (std::size_t j = 0; j < count; ++j) {
                 const std::array<double, 3> point = projected(row_of(frame, j, settings.dim), directions);

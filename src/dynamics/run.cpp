@@ -130,17 +130,23 @@ void Runner::keep(const Measurement& seen) {
 
 // The speed at the start is that of the first layer, tried on a copy.
 void Runner::first_layer_sample() {
+    check_stop();  // each of these goes through all numbers
     const scheme::State<double> start = particles_.state();
+    check_stop();
     Measurement first = particles_.measure_layers(0, nullptr);
+    check_stop();
     const std::vector<double> before = particles_.theta();
     particles_.layer(1);
+    check_stop();
     const Measurement second = particles_.measure_layers(1, &before);
+    check_stop();
     first.all.speed = second.all.speed;
     for (std::size_t m = 0; m < first.systems.size(); ++m) {
         first.systems[m].speed = second.systems[m].speed;
     }
     particles_.state() = start;
     particles_.set_evaluations(0, 0);
+    check_stop();
     particles_.measure_layers(0, nullptr);
     next_sample_ = 1;
     keep(first);
@@ -207,6 +213,20 @@ const char* name(Outcome outcome) {
     return "";
 }
 
+namespace {
+
+Record stopped_before_a_step(const std::optional<RestartPoint>& from) {
+    Record record;
+    record.outcome = Outcome::interrupted;
+    if (from) {
+        record.samples = from->samples;
+        record.systems = from->systems;
+    }
+    return record;
+}
+
+}  // namespace
+
 Record run(Problem problem, const Control& control, const Watch& watch, const std::optional<RestartPoint>& from) {
     if (problem.start.size() != problem.rows() * problem.dim || problem.start.empty()) {
         throw Error(
@@ -216,14 +236,8 @@ Record run(Problem problem, const Control& control, const Watch& watch, const st
     const StopOn stop(control.stop);  // here too: drawing large weights takes longer than anybody wants to wait
     try {
         return Runner(std::move(problem), control, watch).run(from);
-    } catch (const Stopped&) {  // before its first step
-        Record record;
-        record.outcome = Outcome::interrupted;
-        if (from) {
-            record.samples = from->samples;
-            record.systems = from->systems;
-        }
-        return record;
+    } catch (const Stopped&) {
+        return stopped_before_a_step(from);
     }
 }
 
@@ -237,7 +251,17 @@ Watch watch_of(const Settings& settings, Watch watch) {
 
 Record run(const Settings& settings, const scheme::Program& program, const Watch& watch,
            const std::optional<RestartPoint>& from) {
-    return run(problem_of(settings, program), control_of(settings), watch_of(settings, watch), from);
+    return run(settings, program, control_of(settings), watch_of(settings, watch), from);
+}
+
+Record run(const Settings& settings, const scheme::Program& program, const Control& control, const Watch& watch,
+           const std::optional<RestartPoint>& from) {
+    const StopOn stop(control.stop);  // a start of many tokens takes a while, too
+    try {
+        return run(problem_of(settings, program), control, watch, from);
+    } catch (const Stopped&) {
+        return stopped_before_a_step(from);
+    }
 }
 
 }  // namespace flyball::dynamics

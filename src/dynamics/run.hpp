@@ -67,5 +67,8 @@ Watch watch_of(const Settings& settings, Watch watch = {});
 // The run that settings describe.
 Record run(const Settings& settings, const scheme::Program& program, const Watch& watch = {},
            const std::optional<RestartPoint>& from = std::nullopt);
+// The same, watched exactly so; the control's stop signal ends it while the start is drawn, too.
+Record run(const Settings& settings, const scheme::Program& program, const Control& control, const Watch& watch,
+           const std::optional<RestartPoint>& from = std::nullopt);
 
 }  // namespace flyball::dynamics

@@ -11,6 +11,7 @@
 #include "core/csv.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
+#include "core/parallel.hpp"
 #include "core/safetensors.hpp"
 #include "dynamics/checkpoint.hpp"
 #include "dynamics/sample_log.hpp"
@@ -34,6 +35,7 @@ std::string samples_csv(const std::vector<SchemeRun>& runs) {
     for (const SchemeRun& run : runs) {
         const std::string name = csv_cell(run.scheme.name, Quotes::always);
         for (const Sample& sample : run.record.samples) {
+            check_stop();
             text += name;
             for (const SampleField& field : sample_fields()) {
                 const double value = field(sample);
@@ -55,6 +57,7 @@ void write_arrays(const std::filesystem::path& path, const std::vector<SchemeRun
         const std::string run = fmt::format("{}.{}", i, runs[i].scheme.name);
         const auto add = [&](const std::string& name, std::vector<std::size_t> shape, const SampleField& field,
                              const std::vector<Sample>& samples) {
+            check_stop();
             std::vector<double>& values = arrays.emplace_back();
             for (const Sample& sample : samples) {
                 values.push_back(field(sample));
@@ -192,6 +195,7 @@ std::size_t RunFolder::frame_count(std::size_t samples) const {
 void RunFolder::check_samples(std::size_t i, std::size_t count) const {
     const TrajectoryParts kept = parts(i);
     for (std::size_t index = 0; index < count; ++index) {
+        check_stop();
         if (is_kept(index)) {
             kept.load(index);
         }
@@ -205,10 +209,21 @@ void RunFolder::check_samples(std::size_t i, std::size_t count) const {
 // when the run is interrupted. The same file becomes the record of a run that has ended, so that a folder of several
 // runs takes up at the first that has not.
 Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const {
+    try {
+        return run_or_stop(i, control, std::move(watch));
+    } catch (const Stopped&) {  // while it looked at what the killed run had left, which stays as it is
+        Record record;
+        record.outcome = Outcome::interrupted;
+        return record;
+    }
+}
+
+Record RunFolder::run_or_stop(std::size_t i, const Control& control, Watch watch) const {
     const Settings& s = plan_.settings;
     const scheme::Program& program = plan_.schemes[i].program;
     std::optional<RestartPoint> from;
     if (resumes_) {
+        const StopOn stop(control.stop);
         auto saved =
             load_checkpoint(restart_file(i), identities_[i], s.systems * s.tokens * s.dim * program.stream_count());
         if (saved) {
@@ -260,7 +275,7 @@ Record RunFolder::run(std::size_t i, const Control& control, Watch watch) const 
             written = now;
         }
     };
-    Record record = dynamics::run(problem_of(s, program), control, watch, from);
+    Record record = dynamics::run(s, program, control, watch, from);
     if (record.outcome != Outcome::interrupted) {
         save_frames();
         save_record(restart_file(i), identities_[i], record);
@@ -291,7 +306,9 @@ std::vector<TrajectorySample> RunFolder::frames(std::size_t i, const Record& rec
 }
 
 void RunFolder::write(const std::vector<SchemeRun>& runs) {
-    write_file_atomically(path() / "result.json", dump_json(document(plan_.settings, runs), 2) + "\n");
+    const Json result = document(plan_.settings, runs);
+    check_stop();
+    write_file_atomically(path() / "result.json", dump_json(result, 2) + "\n");
     add_file("result.json");
     write_file_atomically(path() / "samples.csv", samples_csv(runs));
     add_file("samples.csv");

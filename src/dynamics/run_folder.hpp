@@ -52,13 +52,16 @@ class RunFolder {
     // first system, without x. Empty otherwise.
     std::vector<TrajectorySample> frames(std::size_t i, const Record& record) const;
 
-    // Document, tables, arrays and trajectories of the finished runs; after that figures may be added and named.
+    // Document, tables, arrays and trajectories of the finished runs; after that figures may be added and named. Here
+    // and in finish() a stop signal (parallel.hpp) is looked at: whoever is stopped takes the folder up and writes all
+    // of it anew.
     void write(const std::vector<SchemeRun>& runs);
     void add_file(std::string name) { files_.push_back(std::move(name)); }
     // The last act: from now on the folder is a finished run.
     void finish(const std::vector<SchemeRun>& runs);
 
   private:
+    Record run_or_stop(std::size_t i, const Control& control, Watch watch) const;  // throws Stopped before it begins
     std::filesystem::path restart_file(std::size_t i) const;
     std::filesystem::path sample_log(std::size_t i) const;
     TrajectoryParts parts(std::size_t i) const;

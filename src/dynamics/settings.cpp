@@ -19,6 +19,9 @@ namespace {
 
 constexpr double most_equal_steps = 9007199254740992;  // 2^53: beyond, t + dt is t
 
+constexpr double longest_time =
+    1e100;  // as for theory: beyond, solvers and their tolerances leave the range of numbers
+
 [[noreturn]] void fail(std::string_view got, std::string_view expected, std::string_view hint = {}) {
     throw Error(ErrorKind::usage, "dynamics.settings", got, expected, hint);
 }
@@ -99,6 +102,10 @@ void check(const Settings& s) {
         }
     } else {
         positive(s.time, "time");
+        if (s.time > longest_time) {
+            fail(setting("time", format_double(s.time)),
+                 fmt::format("a time above 0, at most {}", format_double(longest_time)));
+        }
         if (row_for(s).has_equal_steps() && s.time / s.step() > most_equal_steps) {
             fail(
                 fmt::format("{} steps of {} to {}", format_double(s.time / s.step()),
@@ -126,7 +133,9 @@ void check(const Settings& s) {
              fmt::format("use {}", setting("weights", "builtin:pre-ln")));
     }
     if (s.tokens > (std::size_t{1} << 40) / s.dim / s.systems) {
-        fail(fmt::format("{} x {} x {} numbers", s.systems, s.tokens, s.dim), "a run that fits a machine");
+        fail(fmt::format("{}, {} and {}", setting("systems", std::to_string(s.systems)),
+                         setting("tokens", std::to_string(s.tokens)), setting("dim", std::to_string(s.dim))),
+             "a run that fits a machine: a product of at most 2^40");
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "dynamics/start_file.hpp"
 #include "measure/rows.hpp"
@@ -35,6 +36,7 @@ void equiangular(std::size_t tokens, std::size_t dim, double rho, double length,
     const double across = length * std::sqrt(1 - rho);
     const bool simplex = mean == 0;
     for (std::size_t j = 0; j < tokens; ++j) {
+        check_stop();
         double* row = rows + j * dim;
         if (!simplex) {
             row[0] = along;
@@ -67,6 +69,7 @@ std::vector<double> start_rows(const Settings& s) {
         double* system = rows.data() + m * per_system;
         if (s.start == StartKind::symmetric) {
             for (std::size_t j = 0; j < s.tokens; ++j) {
+                check_stop();
                 system[j * s.dim + j] = s.r0;
             }
             continue;
@@ -87,6 +90,7 @@ std::vector<double> start_rows(const Settings& s) {
             normalise(axis.data(), s.dim, 1);
             const double angle = std::acos(1 - s.cone_delta) / 2;
             for (std::size_t j = 0; j < s.tokens; ++j) {
+                check_stop();
                 double* row = system + j * s.dim;
                 const double along = measure::dot(row, axis.data(), s.dim);
                 for (std::size_t c = 0; c < s.dim; ++c) {
@@ -102,6 +106,7 @@ std::vector<double> start_rows(const Settings& s) {
             }
         }
         for (std::size_t j = 0; j < s.tokens; ++j) {
+            check_stop();
             normalise(system + j * s.dim, s.dim, s.r0);
         }
     }

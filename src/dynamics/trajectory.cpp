@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/parallel.hpp"
 #include "core/safetensors.hpp"
 #include "core/version.hpp"
 #include "dynamics/h5_file.hpp"
@@ -91,6 +92,7 @@ void write_positions(hid_t parent, const TrajectoryParts& parts, std::size_t cou
     std::vector<long long> steps;
     std::vector<double> times;
     for (std::size_t i = 0; i < count; ++i) {
+        check_stop();
         const TrajectorySample sample = parts.load(i);
         if (sample.x.size() != rows * s.dim) {
             throw Error(ErrorKind::input, "dynamics.write_h5md", fmt::format("a part of {} numbers", sample.x.size()),

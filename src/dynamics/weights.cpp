@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "core/blas.hpp"
 #include "core/error.hpp"
@@ -167,9 +168,11 @@ FeedForward draw_feed_forward(const Settings& s, std::size_t system, std::size_t
     FeedForward ffn{s.dim, s.ffn_width, {}, {}};
     ffn.first = normals(s, ffn_stream, system, 2 * draw, s.ffn_width * s.dim);
     ffn.second = normals(s, ffn_stream, system, 2 * draw + 1, s.ffn_width * s.dim);
+    check_stop();
     for (double& value : ffn.first) {
         value /= std::sqrt(static_cast<double>(s.dim));
     }
+    check_stop();
     for (double& value : ffn.second) {
         value /= std::sqrt(static_cast<double>(s.ffn_width));
     }
@@ -202,9 +205,13 @@ void FeedForward::operator()(std::size_t rows, const double* in, double* out) co
             const std::size_t count = std::min(block, rows - begin);
             gemm(Transpose::no, Transpose::yes, count, width, dim, 1.0, in + begin * dim, dim, first.data(), dim, 0.0,
                  hidden.data(), width);
-            for (double& h : hidden) {
-                h *= 0.5 * (1 + std::erf(h * 0.70710678118654752440));
+            for (std::size_t row = 0; row < block; ++row) {  // long ones: an erf takes as long as many products
+                check_stop();
+                for (double& h : std::span(hidden).subspan(row * width, width)) {
+                    h *= 0.5 * (1 + std::erf(h * 0.70710678118654752440));
+                }
             }
+            check_stop();
             gemm(Transpose::no, Transpose::yes, count, dim, width, 1.0, hidden.data(), width, second.data(), width, 0.0,
                  out + begin * dim, dim);
         }

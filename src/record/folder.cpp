@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <map>
@@ -94,6 +95,10 @@ std::optional<Difference> difference(const std::vector<ConfigEntry>& theirs, con
     return std::nullopt;
 }
 
+// What `train` keeps beside work/ while it runs; a finished run lists both.
+constexpr const char* grown_lines = "metrics.jsonl";
+constexpr const char* grown_events = "events.out.tfevents.0.flyball";
+
 }  // namespace
 
 FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool force, std::string_view where) {
@@ -174,6 +179,26 @@ void expect_as_recorded(const std::filesystem::path& file, const std::string& su
     }
 }
 
+namespace {
+
+// A run of `train` among others: its folder is called SCHEME-SEED.
+bool is_inner_run(const std::filesystem::path& folder) try {
+    const std::filesystem::path settings = folder / "config.toml";
+    if (!is_there(settings) || !not_ours(folder).empty()) {
+        return false;
+    }
+    const std::vector<ConfigEntry> entries =
+        parse_toml_config(read_regular_file(settings, largest_text), settings.string());
+    return std::any_of(entries.begin(), entries.end(), [&](const ConfigEntry& entry) {
+        return entry.key == "train.seed" && entry.values.size() == 1 &&
+               folder.filename().string().ends_with("-" + entry.values.front());
+    });
+} catch (const Error&) {
+    return false;  // not to be read: not plainly ours
+}
+
+}  // namespace
+
 void Folder::fail(std::string_view what, std::string_view expected, std::string_view hint) const {
     throw Error(ErrorKind::usage, contents_.where,
                 fmt::format("{}, {}", setting("out", flyball::quoted(path_.string())), what), expected, hint);
@@ -234,6 +259,7 @@ void Folder::replace() const {
     }
     if (!names_in(path_).empty()) {
         set_work_aside();
+        remove_inner_runs();
         remove_results();
     }
 }
@@ -402,11 +428,48 @@ void Folder::remove_results() const {
     std::filesystem::remove(path_ / "provenance.json", ignored);
 }
 
+// Of several runs each has a folder inside this one. One that is left would be taken for a run of the new plan that has
+// begun, and its model for a result of it. Only what is plainly such a run goes: it is called by its seed, and is begun
+// or finished as runs of ours are. Files of others stay, and with them their folder.
+void Folder::remove_inner_runs() const {
+    std::error_code ignored;
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
+        if (entry.is_directory(ignored) && !entry.is_symlink(ignored) && is_inner_run(entry.path())) {
+            found.push_back(entry.path());
+        }
+    }
+    for (const std::filesystem::path& path : found) {
+        Folder inner(path);
+        inner.contents_.where = contents_.where;
+        if (!inner.lock_.take(path)) {
+            inner.fail("in which another process of flyball is at work", "a folder whose runs can be replaced",
+                       "wait for that process, or choose another folder");
+        }
+        const bool going_on = is_there(inner.work("run.json"));
+        std::filesystem::remove(path / "config.toml", ignored);  // first: without it nobody takes the rest up
+        for (const char* const name : {"work", spent}) {
+            if (is_work_of_ours(path / name)) {
+                remove_work(path / name);
+            }
+        }
+        inner.remove_results();
+        for (const char* const name : {grown_lines, grown_events}) {
+            if (going_on) {
+                std::filesystem::remove(path / name, ignored);
+            }
+        }
+        remove_abandoned(path);
+        std::filesystem::remove(path, ignored);
+    }
+}
+
 // provenance.json before work/ is renamed: in between the run still counts as going on, and finishing it again is
 // harmless.
 void Folder::finish(Json about, const std::vector<std::string>& files) {
     Json sums = Json::object();
     for (const std::string& name : files) {
+        check_stop();
         sums[name] = file_checksum(path_ / name);
     }
     about["files"] = std::move(sums);

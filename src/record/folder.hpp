@@ -65,8 +65,8 @@ class Folder {
 
     // Makes the folder, its work/ and config.toml, which also shows that it can be written to before hours of work. A
     // folder that is not empty is refused unless it is to be overwritten (then the results listed in its
-    // provenance.json are removed first, and a folder that is not ours is refused) or taken up, and taken up only as
-    // the run it is of. Another process in the same folder is refused.
+    // provenance.json are removed first, with the runs that `train` has made in folders inside, and a folder that is not
+    // ours is refused) or taken up, and taken up only as the run it is of. Another process in the same folder is refused.
     Folder(std::filesystem::path path, FolderUse use, Contents contents);
 
     const std::filesystem::path& path() const { return path_; }
@@ -96,6 +96,8 @@ class Folder {
         int descriptor_ = -1;
     };
 
+    explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}  // one that is to go
+
     [[noreturn]] void fail(std::string_view what, std::string_view expected, std::string_view hint = {}) const;
     void expect_empty() const;
     void begin();
@@ -106,6 +108,7 @@ class Folder {
     void rename_work() const;
     void remove_spent() const;
     void remove_results() const;
+    void remove_inner_runs() const;
     void check_results();
 
     std::filesystem::path path_;

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/number.hpp"
+#include "core/parallel.hpp"
 #include "report/checks.hpp"
 #include "report/figure.hpp"
 #include "report/figure_about.hpp"
@@ -42,12 +43,14 @@ std::vector<std::string> write_all(const std::filesystem::path& folder, std::str
     const std::string svg = with_about(svg_of(figure, sheet), about(figure));
     std::vector<std::pair<std::string, std::string>> files;
     for (const Format format : sheet.formats) {
+        check_stop();
         files.emplace_back(fmt::format("{}.{}", name, ending(format)),
                            format == Format::svg ? svg : printed(svg, format, sheet));
     }
     files.emplace_back(fmt::format("{}.csv", name), to_csv(figure));
     std::vector<std::string> written;
     for (const auto& [file, content] : files) {
+        check_stop();
         remove_abandoned(folder, file);
         write_file_atomically(folder / file, content);
         written.push_back(file);
@@ -70,6 +73,7 @@ std::string rows_of(const LineFigure& figure, const std::string& prefix, bool ba
     for (const Series& series : figure.series) {
         const std::string name = prefix + csv_cell(series.name) + ',';
         for (std::size_t i = 0; i < series.x.size(); ++i) {
+            check_stop();
             out += name;
             if (!series.lo.empty()) {
                 out += row({series.x[i], series.y[i], series.lo[i], series.hi[i]});
@@ -135,6 +139,7 @@ std::string to_csv(const SphereFigure& figure) {
     for (const SphereFigure::Run& run : figure.runs) {
         const std::string name = several ? csv_cell(run.name) + "," : "";
         for (const SphereFigure::Frame& frame : run.frames) {
+            check_stop();
             const std::string t = name + format_double(frame.t);
             for (std::size_t i = 0; i < frame.points.size(); ++i) {
                 const auto& p = frame.points[i];

@@ -150,6 +150,7 @@ std::string opening_of(std::size_t i, std::size_t frames) {
 std::string film_svg(const SphereFigure& figure, const Sheet& sheet) {
     return drawn(figure, sheet, [&](Page& page, const Stage& stage, bool front) {
         for (std::size_t i = 0; i < stage.frames; ++i) {
+            check_stop();
             page.raw(opening_of(i, stage.frames));
             page.raw(dots_of(figure, page, stage, i, front));
             if (front) {

@@ -261,6 +261,10 @@ Corpus load_corpus(const CorpusSettings& settings) {
     if (settings.context == 0) {
         throw Error(ErrorKind::usage, where, setting("context", "0"), "at least 1");
     }
+    if (settings.context > most_tokens) {
+        throw Error(ErrorKind::usage, where, setting("context", fmt::format("{}", settings.context)),
+                    fmt::format("at most {}, the most tokens that a text can have", most_tokens));
+    }
     if (!(settings.validation_share >= smallest_share && settings.validation_share <= 1 - smallest_share)) {
         throw Error(ErrorKind::usage, where, setting("validation", format_double(settings.validation_share)),
                     fmt::format("a share of the data, from {} to {}", format_double(smallest_share),

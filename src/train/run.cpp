@@ -74,7 +74,8 @@ double tokens_per_second(const std::vector<Json>& lines) {
 }
 
 Summary summary_of(const RunPlan& plan, const Corpus& corpus, const Trainer& trainer, const std::vector<Json>& lines,
-                   Outcome outcome, const std::optional<Failure>& failure) {
+                   Outcome outcome, const std::optional<Failure>& failure,
+                   const std::optional<Trainer::Validation>& validation) {
     Summary summary;
     summary.name = plan.name;
     summary.scheme = plan.scheme.name;
@@ -96,12 +97,32 @@ Summary summary_of(const RunPlan& plan, const Corpus& corpus, const Trainer& tra
         summary.language = *corpus.floor;
         summary.language->windows.clear();
     }
-    if (outcome != Outcome::interrupted) {
-        const Trainer::Validation validation = trainer.validate(windows_at_the_end);
-        summary.validation_loss = validation.loss;
-        summary.entropy_floor = validation.floor;
+    if (validation) {
+        summary.validation_loss = validation->loss;
+        summary.entropy_floor = validation->floor;
     }
     return summary;
+}
+
+// Nothing where it was told to stop.
+std::optional<Trainer::Validation> validate(const Trainer& trainer, std::size_t windows,
+                                            const std::atomic<bool>* stop) {
+    const StopOn stoppable(stop);
+    try {
+        return trainer.validate(windows);
+    } catch (const Stopped&) {
+        return std::nullopt;
+    }
+}
+
+// A finished run is not that of another text or model either, and says which of them differs.
+record::Identity inputs_of(const RunPlan& plan, const Corpus& corpus) {
+    record::Identity inputs = {{"contents of the data", corpus.checksum}};
+    if (!plan.settings.from.empty()) {
+        inputs.emplace_back("contents of the model to start from",
+                            record::model_checksum(model::locate(plan.settings.from)));
+    }
+    return inputs;
 }
 
 }  // namespace
@@ -126,11 +147,8 @@ record::Identity identity_of(const RunPlan& plan, const Corpus& corpus) {
             identity.emplace_back(field.key, *text);
         }
     }
-    identity.emplace_back("contents of the data", corpus.checksum);
-    if (!plan.settings.from.empty()) {
-        identity.emplace_back("contents of the model to start from",
-                              record::model_checksum(model::locate(plan.settings.from)));
-    }
+    const record::Identity inputs = inputs_of(plan, corpus);
+    identity.insert(identity.end(), inputs.begin(), inputs.end());
     return identity;
 }
 
@@ -169,7 +187,8 @@ RunFolder::RunFolder(std::filesystem::path path, record::FolderUse use, const Ru
     : plan_(plan),
       resumes_(use == record::FolderUse::resume),
       folder_(std::move(path), use,
-              {configuration({plan}, {}), identity_of(plan, corpus), std::move(resume_command), "train.run_folder"}),
+              {configuration({plan}, {}), identity_of(plan, corpus), std::move(resume_command), "train.run_folder",
+               inputs_of(plan, corpus)}),
       files_{"config.toml", "metrics.jsonl"} {
     if (finished()) {
         return;
@@ -186,13 +205,24 @@ Summary RunFolder::stored_summary() const {
     return read_summary(parse_json(read_regular_file(file, largest_text), file.string()), file.string());
 }
 
+// Those of a finished run are as it wrote them, since the folder has compared checksums, and are only read: by whatever
+// program, machine or user.
 std::vector<Json> RunFolder::lines() const {
-    const std::unique_ptr<record::JsonLines> opened =
-        metrics_ ? nullptr : std::make_unique<record::JsonLines>(path() / "metrics.jsonl", folder_.seal("metrics"));
-    const record::JsonLines& metrics = metrics_ ? *metrics_ : *opened;
     std::vector<Json> result;
-    for (std::size_t i = 0; i < metrics.size(); ++i) {
-        result.push_back(metrics.line(i));
+    if (metrics_) {
+        for (std::size_t i = 0; i < metrics_->size(); ++i) {
+            result.push_back(metrics_->line(i));
+        }
+        return result;
+    }
+    const std::filesystem::path file = path() / "metrics.jsonl";
+    const MappedFile mapped(file);
+    std::string_view rest(reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size());
+    while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        result.push_back(parse_json(line, file.string()));
+        result.back().erase("seal");
     }
     return result;
 }
@@ -265,6 +295,7 @@ RunResult run(const RunPlan& plan, const Corpus& corpus, RunFolder* folder, cons
     const double begin = seconds_now();
     const std::size_t first = trainer.done();
     Outcome outcome = Outcome::done;
+    bool can_save = true;
     while (!trainer.finished() && !failure) {
         const double step_begin = seconds_now();
         StepReport report;
@@ -279,7 +310,13 @@ RunResult run(const RunPlan& plan, const Corpus& corpus, RunFolder* folder, cons
         line["tokens_per_second"] = static_cast<double>(s.tokens_per_step()) / seconds;
         failure = report.failure;
         if (!failure && (report.step % s.validation_interval() == 0 || trainer.finished())) {
-            line["validation_loss"] = trainer.validate(windows_on_the_way).loss;
+            const auto validation = validate(trainer, windows_on_the_way, watch.stop);
+            if (!validation) {  // the step has no line: it is done again from the last restart point on disk
+                outcome = Outcome::interrupted;
+                can_save = false;
+                break;
+            }
+            line["validation_loss"] = validation->loss;
         }
         if (folder != nullptr) {
             folder->append(line);
@@ -299,11 +336,16 @@ RunResult run(const RunPlan& plan, const Corpus& corpus, RunFolder* folder, cons
     if (failure) {
         outcome = failure->outcome;
     }
+    std::optional<Trainer::Validation> validation;
+    if (outcome != Outcome::interrupted) {
+        validation = validate(trainer, windows_at_the_end, watch.stop);
+        outcome = validation ? outcome : Outcome::interrupted;
+    }
     result.complete = outcome != Outcome::interrupted;
-    if (folder != nullptr && !result.complete) {
+    if (folder != nullptr && !result.complete && can_save) {
         folder->save_restart_point(trainer, true);
     }
-    result.summary = summary_of(plan, corpus, trainer, result.lines, outcome, failure);
+    result.summary = summary_of(plan, corpus, trainer, result.lines, outcome, failure, validation);
     if (folder != nullptr && result.complete) {
         folder->write(trainer, corpus, result.summary);
     }

@@ -280,5 +280,29 @@ TEST(Simulate, OneTokenOneDimensionAndDegenerateStartsRun) {
     }
 }
 
+// A film of pictures takes many seconds; the signal comes when the first table is there.
+TEST(Simulate, AnInterruptWhileResultsAreWrittenLeavesARunToBeTakenUp) {
+    const Folder folder;
+    const Outcome stopped = run_program(
+        "simulate peri-ln post-ln --dim 3 --tokens 300 --animate --samples 300 --layers 300 --figure-format png --out "
+        "'" +
+        folder.path() + "' & p=$!; for i in $(seq 3000); do [ -e '" + (folder / "samples.csv") +
+        "' ] && break; sleep 0.01; done; kill -TERM $p; wait $p");
+    EXPECT_EQ(stopped.exit, 130) << stopped.err;
+    EXPECT_NE(stopped.err.find("interrupted; go on with:"), std::string::npos) << stopped.err;
+    EXPECT_TRUE(std::filesystem::exists(folder / "work/run.json"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "provenance.json"));
+}
+
+TEST(Simulate, WhatWasInterruptedHasNotFailed) {
+    const Outcome stopped =
+        run_program("simulate post-ln --tokens 3000 --time 1000 & p=$!; sleep 1; kill -TERM $p; wait $p");
+    EXPECT_EQ(stopped.exit, 130) << stopped.err;
+    EXPECT_EQ(stopped.out.find("ended after"), std::string::npos) << stopped.out;
+    EXPECT_TRUE(stopped.out.find("post-ln was interrupted.") != std::string::npos ||
+                stopped.out.find("nothing was measured") != std::string::npos)
+        << stopped.out;
+}
+
 }  // namespace
 }  // namespace flyball::cli::test::simulate_test

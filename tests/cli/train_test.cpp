@@ -208,5 +208,38 @@ TEST_F(Train, RefusesWhatMakesNoSenseInOneSentence) {
     }
 }
 
+// The old runs inside are finished, and were not begun anew when the signal came: they are not those of the new plan.
+TEST_F(Train, ForcedAnewAndInterruptedIsTakenUpToItsEnd) {
+    const std::string runs = "pre-ln post-ln " + out("run");
+    ASSERT_EQ(run_program(small(runs, 4)).exit, 0);
+    const std::string begun = "'" + (folder_ / "run/pre-ln-1/work/run.json").string() + "'";
+    const Outcome stopped = run_program(small(runs + "--force", 3000) + " & p=$!; for i in $(seq 3000); do [ -e " +
+                                        begun + " ] && break; sleep 0.01; done; kill -TERM $p; wait $p");
+    ASSERT_EQ(stopped.exit, 130) << stopped.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "run/post-ln-1"));
+    // As printed, and again interrupted at once: 3,000 steps are too many for a test.
+    const Outcome resumed = run_program(small(runs + "--resume", 3000) + " & p=$!; sleep 0.5; kill -TERM $p; wait $p");
+    EXPECT_EQ(resumed.exit, 130) << resumed.err;
+}
+
+TEST_F(Train, ForceRemovesRunsThatAreNotOfTheNewPlan) {
+    ASSERT_EQ(run_program(small("pre-ln post-ln " + out("run"), 4)).exit, 0);
+    ASSERT_EQ(run_program(small("peri-ln ngpt --force " + out("run"), 4)).exit, 0);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "run/pre-ln-1"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "run/post-ln-1"));
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "run/peri-ln-1/model.safetensors"));
+    ASSERT_EQ(run_program("simulate pre-ln --tokens 4 --time 1 --force " + out("run")).exit, 0);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "run/peri-ln-1"));
+}
+
+TEST_F(Train, FinishedRunIsCompleteUnderWhateverInstructionSet) {
+    const std::string command = small("pre-ln --json " + out("run"), 4);
+    const Outcome first = run_program(command);
+    ASSERT_EQ(first.exit, 0) << first.err;
+    const Outcome again = run_program(command + " --resume", "FLYBALL_ISA=plain");
+    EXPECT_EQ(again.exit, 0) << again.err;
+    EXPECT_EQ(again.out, first.out);
+}
+
 }  // namespace
 }  // namespace flyball::cli::test

@@ -2,12 +2,21 @@
 #include "core/lapack.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <tuple>
 
+#include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "support.hpp"
+
+extern "C" {
+void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work, const int* work_size,
+             int* info);
+void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau, double* work,
+             const int* work_size, int* info);
+}
 
 namespace flyball::test {
 namespace {
@@ -119,6 +128,53 @@ TEST(Lapack, OrthogonalFactorLeavesATriangleWithPositiveDiagonal) {
 TEST(Lapack, MatricesTooLargeForItsIntegersAreRefused) {
     EXPECT_THROW(symmetric_eigenvalues({}, 46341), Error);
     EXPECT_THROW(orthogonal_factor({}, 46341), Error);
+}
+
+// What LAPACK does in one call, with the signs that Haar's measure wants.
+std::vector<double> factor_in_one_call(std::vector<double> matrix, std::size_t size) {
+    const int n = static_cast<int>(size);
+    std::vector<double> tau(size);
+    std::vector<double> work(size * 64);
+    const int work_size = static_cast<int>(work.size());
+    int info = 0;
+    dgeqrf_(&n, &n, matrix.data(), &n, tau.data(), work.data(), &work_size, &info);
+    std::vector<double> signs(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        signs[i] = matrix[i * size + i] < 0 ? -1 : 1;
+    }
+    dorgqr_(&n, &n, &n, matrix.data(), &n, tau.data(), work.data(), &work_size, &info);
+    for (std::size_t i = 0; i < size * size; ++i) {
+        matrix[i] *= signs[i / size];
+    }
+    return matrix;
+}
+
+TEST(Lapack, OrthogonalFactorHasTheBitsOfOneCall) {
+    for (const std::size_t size : {1U, 2U, 33U, 128U, 129U, 160U, 161U, 200U, 289U, 400U}) {
+        std::vector<double> matrix(size * size);
+        Random(size, 6).fill_normal(matrix);
+        EXPECT_EQ(orthogonal_factor(matrix, size), factor_in_one_call(matrix, size)) << size;
+    }
+}
+
+TEST(Lapack, OrthogonalFactorStopsWhenItIsTold) {
+    std::vector<double> matrix(200 * 200);
+    Random(1, 6).fill_normal(matrix);
+    const std::atomic<bool> flag{true};
+    const StopOn stop(&flag);
+    EXPECT_THROW(orthogonal_factor(matrix, 200), Stopped);
+}
+
+// Two rows along axes: 5 and 3 are their lengths, however long the rows are.
+TEST(Lapack, SingularValuesOfLongRowsAreFoundAsLongAsAllNumbersFit) {
+    const std::size_t columns = 50'000;
+    std::vector<double> matrix(2 * columns);
+    matrix[7] = 3;
+    matrix[columns + 49'999] = -5;
+    const std::vector<double> values = singular_values(matrix, 2, columns);
+    EXPECT_NEAR(values.at(0), 5, 1e-14);
+    EXPECT_NEAR(values.at(1), 3, 1e-14);
+    EXPECT_ERROR(singular_values({}, 46341, 46341), "46341 x 46341 numbers");
 }
 
 }  // namespace

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <vector>
+
+#include "core/parallel.hpp"
 
 namespace flyball {
 namespace {
@@ -124,6 +127,22 @@ TEST(Random, NormalHasTheMomentsOfTheNormal) {
     EXPECT_NEAR(pairs / count, 0, 5 * std::sqrt(2.0) / root);
     const double tail = std::erfc(3 / std::sqrt(2.0));
     EXPECT_NEAR(beyond / count, tail, 5 * std::sqrt(tail) / root);
+}
+
+TEST(Random, NormalsStopWhenTheyAreTold) {
+    std::vector<double> out(1000);
+    const std::atomic<bool> flag{true};
+    const StopOn stop(&flag);
+    EXPECT_THROW(Random(1, 1).fill_normal(out), Stopped);
+}
+
+// Longer than what lies between two looks at the signal, from an odd place on.
+TEST(Random, ManyNormalsAreThoseOfTheirPlaces) {
+    std::vector<double> out(200'001);
+    Random(5, 3).fill_normal(out, 11);
+    for (const std::size_t i : {0U, 1U, 65535U, 65536U, 65537U, 131072U, 131073U, 200000U}) {
+        EXPECT_EQ(out[i], Random(5, 3).normal(11 + i)) << i;
+    }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/file.hpp"
+#include "core/parallel.hpp"
 #include "dynamics/checkpoint.hpp"
 #include "hdf5_file.hpp"
 #include "scheme/own_equation.hpp"
@@ -192,6 +193,62 @@ TEST_F(FolderOfRuns, RestartFilesGiveBackEveryNumber) {
     EXPECT_EQ(saved->point.samples, point.samples);
     EXPECT_EQ(saved->point.systems, point.systems);
     EXPECT_EQ(saved->point.fused, point.fused);
+}
+
+// Signal after the last run: nothing but files is left to write, and whoever takes the folder up writes all of them.
+TEST_F(FolderOfRuns, ASignalWhileResultsAreWrittenLeavesARunThatEndsWithTheSameBytes) {
+    const RunFolder::Plan plan = plan_of({"mix-ln", "post-ln"});
+    {
+        RunFolder whole(root_ / "whole", record::FolderUse::fresh, plan);
+        std::vector<SchemeRun> runs;
+        for (std::size_t i = 0; i < 2; ++i) {
+            runs.push_back({plan.schemes[i], whole.run(i, control_of(plan.settings), watch_of(plan.settings))});
+        }
+        whole.write(runs);
+        whole.finish(runs);
+    }
+    {
+        RunFolder stopped(root_ / "run", record::FolderUse::fresh, plan);
+        std::vector<SchemeRun> runs;
+        for (std::size_t i = 0; i < 2; ++i) {
+            runs.push_back({plan.schemes[i], stopped.run(i, control_of(plan.settings), watch_of(plan.settings))});
+        }
+        const std::atomic<bool> flag{true};
+        {
+            const StopOn stop(&flag);
+            EXPECT_THROW(stopped.write(runs), Stopped);
+        }
+        stopped.write(runs);
+        const StopOn stop(&flag);
+        EXPECT_THROW(stopped.finish(runs), Stopped);
+        EXPECT_FALSE(fs::exists(root_ / "run/provenance.json"));
+    }
+    {
+        RunFolder again(root_ / "run", record::FolderUse::resume, plan);
+        EXPECT_FALSE(again.finished());
+        std::vector<SchemeRun> runs;
+        for (std::size_t i = 0; i < 2; ++i) {
+            runs.push_back({plan.schemes[i], again.run(i, control_of(plan.settings), watch_of(plan.settings))});
+        }
+        again.write(runs);
+        again.finish(runs);
+    }
+    for (const char* const name : {"samples.csv", "samples.safetensors", "trajectory-1.h5", "trajectory-2.h5"}) {
+        EXPECT_EQ(read_text_file(root_ / "run" / name, 1U << 24U), read_text_file(root_ / "whole" / name, 1U << 24U))
+            << name;
+    }
+}
+
+TEST_F(FolderOfRuns, ASignalBeforeAnythingIsDrawnOrReadIsAnInterruption) {
+    const RunFolder::Plan plan = plan_of({"mix-ln"});
+    run_half(root_ / "run", plan);
+    const std::atomic<bool> flag{true};
+    Control control = control_of(plan.settings);
+    control.stop = &flag;
+    const RunFolder again(root_ / "run", record::FolderUse::resume, plan);
+    EXPECT_EQ(again.run(0, control, watch_of(plan.settings)).outcome, Outcome::interrupted);
+    EXPECT_EQ(run(plan.settings, plan.schemes[0].program, control, watch_of(plan.settings)).outcome,
+              Outcome::interrupted);
 }
 
 }  // namespace

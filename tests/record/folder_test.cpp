@@ -349,5 +349,48 @@ TEST(Provenance, TellsTheTimeInUtc) {
     EXPECT_LE(told, after);
 }
 
+// As `train` has them: an outer folder, and in it one for each run, called SCHEME-SEED.
+TEST(Folder, ForceRemovesTheRunsInside) {
+    const TemporaryFolder parent;
+    const Folder::Contents of_train{"[train]\nscheme = \"pre-ln\"\nseed = 3\n", {{"seed", "3"}}, "", "cli.train"};
+    const auto path = parent / "run";
+    make_finished(path);
+    {
+        Folder finished(path / "pre-ln-3", FolderUse::fresh, of_train);
+        write_file_atomically(path / "pre-ln-3/model.safetensors", "numbers");
+        finished.finish({{"seed", 3}}, {"config.toml", "model.safetensors"});
+    }
+    {
+        const Folder begun(path / "post-ln-3", FolderUse::fresh, of_train);
+        write_file_atomically(path / "post-ln-3/metrics.jsonl", "{}\n");
+    }
+    {
+        const Folder with_more(path / "ngpt-3", FolderUse::fresh, of_train);
+        write_file_atomically(path / "ngpt-3/mine.txt", "a note");
+    }
+    // None of these is plainly a run of `train` that is called by its seed.
+    const Folder other_name(path / "copy", FolderUse::fresh, of_train);
+    const Folder other_command(path / "pre-ln-1", FolderUse::fresh, contents);
+    std::filesystem::create_directories(path / "notes-3");
+    write_file_atomically(path / "notes-3/config.toml", "[train]\nseed = 3\n");
+    { const Folder anew(path, FolderUse::force, contents); }
+    EXPECT_FALSE(std::filesystem::exists(path / "pre-ln-3"));
+    EXPECT_FALSE(std::filesystem::exists(path / "post-ln-3"));
+    EXPECT_FALSE(std::filesystem::exists(path / "ngpt-3/config.toml"));
+    EXPECT_TRUE(std::filesystem::exists(path / "ngpt-3/mine.txt"));
+    EXPECT_TRUE(std::filesystem::exists(path / "copy/config.toml"));
+    EXPECT_TRUE(std::filesystem::exists(path / "pre-ln-1/config.toml"));
+    EXPECT_TRUE(std::filesystem::exists(path / "notes-3/config.toml"));
+}
+
+TEST(Folder, ForceRefusesWhileARunInsideGoesOn) {
+    const TemporaryFolder parent;
+    const Folder::Contents of_train{"[train]\nseed = 3\n", {{"seed", "3"}}, "", "cli.train"};
+    make_finished(parent / "run");
+    const Folder going_on(parent / "run/pre-ln-3", FolderUse::fresh, of_train);
+    EXPECT_NE(refusal(parent / "run", FolderUse::force).find("another process"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(parent / "run/pre-ln-3/config.toml"));
+}
+
 }  // namespace
 }  // namespace flyball::record

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "at_most.hpp"
+#include "core/error.hpp"
 #include "tokenizer/support.hpp"
 #include "tokenizer/tokenizer.hpp"
 
@@ -266,6 +267,22 @@ TEST(CorpusOfSyntheticText, HasATokenizerOfItsCharacters) {
     EXPECT_EQ(corpus.description.find("characters of synthetic text with an entropy of 0.75"), 0U);
     settings.seed = 2;
     EXPECT_NE(load_corpus(settings).checksum, corpus.checksum);
+}
+
+// 2^62: the fewest tokens that would do have more digits than numbers of the machine.
+TEST(Corpus, ContextsBeyondAnyTextAreRefused) {
+    for (const std::size_t context : {std::size_t{1} << 62U, (std::size_t{1} << 32U) + 1}) {
+        CorpusSettings settings;
+        settings.data = "synthetic";
+        settings.tokens = 2000;
+        settings.context = context;
+        try {
+            load_corpus(settings);
+            FAIL() << context;
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("expected at most 4294967296"), std::string::npos) << error.what();
+        }
+    }
 }
 
 }  // namespace

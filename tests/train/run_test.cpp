@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -298,6 +299,43 @@ TEST_F(RunTest, ForcedOverAnUnfinishedRunBeginsAnew) {
     run_in(folder_, FolderUse::fresh, watch);
     const RunResult result = run_in(folder_, FolderUse::force);
     EXPECT_EQ(result.lines.size(), 40U);
+}
+
+TEST_F(RunTest, FinishedRunSaysWhichInputDiffers) {
+    run_in(folder_ / "run", FolderUse::fresh);
+    Corpus other = corpus_;
+    other.checksum = "fedcba9876543210";
+    try {
+        const RunFolder folder(folder_ / "run", FolderUse::resume, plan(), other, "flyball train --resume");
+        FAIL() << "another text";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("a finished run with other contents of the data"), std::string::npos)
+            << error.what();
+    }
+}
+
+TEST_F(RunTest, LinesOfAFinishedRunAreReadAsTheyWereWritten) {
+    const RunResult whole = run_in(folder_ / "run", FolderUse::fresh);
+    const RunFolder folder(folder_ / "run", FolderUse::resume, plan(), corpus_, "flyball train --resume");
+    ASSERT_TRUE(folder.finished());
+    EXPECT_EQ(folder.lines(), whole.lines);
+}
+
+// The signal comes after the last step: what is left is the look at the validation part.
+TEST_F(RunTest, StoppedInItsLastValidationIsTakenUpThere) {
+    const RunResult whole = run_in(folder_ / "whole", FolderUse::fresh);
+    std::atomic<bool> stop{false};
+    Watch watch;
+    watch.stop = &stop;
+    watch.step = [&](const Json& line, double) { stop = line.at("step") == 40; };
+    const RunResult half = run_in(folder_ / "run", FolderUse::fresh, watch);
+    EXPECT_FALSE(half.complete);
+    EXPECT_EQ(half.lines.size(), 40U);
+    const RunResult rest = run_in(folder_ / "run", FolderUse::resume);
+    EXPECT_TRUE(rest.complete);
+    EXPECT_EQ(rest.summary.validation_loss, whole.summary.validation_loss);
+    EXPECT_EQ(read_regular_file(folder_ / "run" / "model.safetensors", 1U << 24U),
+              read_regular_file(folder_ / "whole" / "model.safetensors", 1U << 24U));
 }
 
 }  // namespace

@@ -2,6 +2,11 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("threads-without-a-most", "src/cli/invocation.cpp", ".whole_number(0, most_threads)", ".whole_number(0)"),
+    ("interrupted-runs-have-failed", "src/cli/simulate_output.cpp",
+     "run.record.outcome == dynamics::Outcome::interrupted", "run.record.outcome == dynamics::Outcome::nan"),
+    ("results-that-were-stopped-are-complete", "src/cli/simulate_command.cpp",
+     "} catch (const Stopped&) {\n    return false;", "} catch (const Stopped&) {\n    return true;"),
     ("temperature-has-four-dashes", "src/cli/sample_command.cpp", 'number_of("temperature"', 'number_of("--temperature"'),
     ("long-values-are-cut-inside-letters", "src/cli/reproduce_output.cpp", "    return report::shortened(claims::text_of(value), longest_cell(), true);",
      '    std::string text = claims::text_of(value);\n    return text.size() <= longest_cell() ? text : text.substr(0, longest_cell() - 3) + "...";'),
@@ -191,7 +196,7 @@ BLIND = [
     ("perplexity-to-base-two", "src/cli/forward_output.cpp",
      "report.loss, std::exp(report.loss)", "report.loss, std::exp2(report.loss)"),
     ("whole-number-excludes-its-least", "src/cli/flags.cpp",
-     "*value < static_cast<std::uint64_t>(least)", "*value <= static_cast<std::uint64_t>(least)"),
+     "*value < least", "*value <= least"),
     ("finite-does-not-look-at-what-is-saved", "src/cli/forward_command.cpp",
      " && (!has_loss || std::isfinite(report.loss)) && recorder.is_finite();",
      " && (!has_loss || std::isfinite(report.loss));"),

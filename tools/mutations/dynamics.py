@@ -4,6 +4,8 @@
 KNOWN = [
     ("row-without-direction-counted-from-zero", "src/dynamics/trained_weights.cpp",
      "channels are all alike\", row + 1,", "channels are all alike\", row,"),
+    ("results-are-written-whatever-the-signal", "src/dynamics/run_folder.cpp", "            check_stop();\n            text += name;", "            text += name;"),
+    ("time-without-an-end", "src/dynamics/settings.cpp", "s.time > longest_time", "s.time > longest_time * longest_time"),
     ("memory-of-one-run-of-several", "src/dynamics/settings.cpp",
      "total += runs * of_samples", "total += of_samples"),
     ("pictures-not-in-memory-estimate", "src/dynamics/settings.cpp",
@@ -23,7 +25,7 @@ KNOWN = [
     ("stop-not-heard-while-weights-are-drawn", "src/dynamics/weights.cpp",
      "        check_stop();\n        const std::vector<double> matrix", "        const std::vector<double> matrix"),
     ("interrupted-before-its-first-step-forgets-its-samples", "src/dynamics/run.cpp",
-     "            record.samples = from->samples;\n", ""),
+     "        record.samples = from->samples;\n", ""),
     ("damaged-trajectory-starts-a-run", "src/dynamics/start_file.cpp",
      "    record::expect_as_recorded(path, file->checksum);\n", ""),
     ("tokens-that-come-together-were-so-from-the-start", "src/dynamics/summary.cpp", "together ? ", "!order.empty() ? "),
