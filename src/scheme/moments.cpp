@@ -235,12 +235,15 @@ Moments find_moments(const Program& program, const std::function<Environment(dou
         }
         if (ends) {
             const double last = hole ? place - beside : place;
-            result.unresolved = std::min(last, result.unresolved.value_or(last));
-            ladder.push_back(last);
+            result.unresolved = last;
+            stops.push_back(last);
         } else if (hole) {
             passed.push_back({place - hop, place + hop});
         }
         stops.insert(stops.end(), ladder.begin(), ladder.end());
+        if (ends) {
+            break;  // nobody comes to what follows
+        }
         const double reach = std::min({0.5 * place, place - before, next - place});
         if (!hole && (!passes || !(reach > 0) || !windows.smooth_between(place - reach, place + reach))) {
             stops.push_back(place);
