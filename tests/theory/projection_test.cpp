@@ -125,5 +125,13 @@ TEST(TerminalLaw, OfReadoutsThatMixInLengthsOfTheManifoldIsTheirPower) {
     }
 }
 
+// |x| ~ t and y follows: as Pre-LN. The walk ends at about t = 1e12, where corrections have long died.
+TEST(TerminalLaw, IsReadAtALateEndWhereCorrectionsHaveDied) {
+    const Law law =
+        terminal_law(equation("x = x + dt*f(norm(y)); z = z + dt*(x - z); y = norm(x) + norm(z) | y"), with(5, 2));
+    ASSERT_STREQ(name(law.kind), "power") << law.note;
+    EXPECT_NEAR(law.exponent.value(), -3, 1e-7);
+}
+
 }  // namespace
 }  // namespace flyball::theory::test
