@@ -104,9 +104,9 @@ TEST(ReducedLaw, TellsTheVelocityOfReadoutsOfStreamsThatTheManifoldSets) {
 }
 
 // x = a u with u Post-LN in the clock log a/a(0): near consensus the share of a token in u is c a(0)/a, and that of the
-// readout a u + x0 is 1 + c a(0), c^2 = n K(n, beta) by quadrature. So 1 - gamma ~ (1 + c a(0))^2/t^2. With a = sqrt(1+t)
-// the share in u falls faster than a grows: 1 - gamma ~ 1/a^2. In the last e^t (y + x) = x0 + x e^t + the integral of
-// x e^t, whose share of a token is 2.6962799 (DOP853, f reading a length of e^-t).
+// readout a u + x0 is 1 + c a(0), c^2 = n K(n, beta) by quadrature. So 1 - gamma ~ (1 + c a(0))^2/t^2. With
+// a = sqrt(1+t) the share in u falls faster than a grows: 1 - gamma ~ 1/a^2. In the last e^t (y + x) is x0 + x e^t and
+// the integral of x e^t, whose share of a token is 2.6962799 (DOP853, f reading a length of e^-t).
 TEST(TerminalLaw, OfReadoutsThatMixInLengthsOfTheManifoldIsTheirPower) {
     struct Power {
         const char* text;
