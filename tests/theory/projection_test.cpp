@@ -104,9 +104,9 @@ TEST(ReducedLaw, TellsTheVelocityOfReadoutsOfStreamsThatTheManifoldSets) {
 }
 
 // x = a u with u Post-LN in the clock log a/a(0): near consensus the share of a token in u is c a(0)/a, and that of the
-// readout a u + x0 is 1 + c a(0), c^2 = n K(n, beta) by quadrature. So 1 - gamma ~ (1 + c a(0))^2/t^2. With a = sqrt(1+t)
-// the share in u falls faster than a grows: 1 - gamma ~ 1/a^2. In the last e^t (y + x) = x0 + x e^t + the integral of
-// x e^t, whose share of a token is 2.6962799 (DOP853, f reading a length of e^-t).
+// readout a u + x0 is 1 + c a(0), c^2 = n K(n, beta) by quadrature. So 1 - gamma ~ (1 + c a(0))^2/t^2. With
+// a = sqrt(1+t) the share in u falls faster than a grows: 1 - gamma ~ 1/a^2. In the last e^t (y + x) is x0 + x e^t and
+// the integral of x e^t, whose share of a token is 2.6962799 (DOP853, f reading a length of e^-t).
 TEST(TerminalLaw, OfReadoutsThatMixInLengthsOfTheManifoldIsTheirPower) {
     struct Power {
         const char* text;
@@ -123,6 +123,14 @@ TEST(TerminalLaw, OfReadoutsThatMixInLengthsOfTheManifoldIsTheirPower) {
         EXPECT_NEAR(law.exponent.value(), wanted.exponent, 1e-8) << wanted.text;
         EXPECT_NEAR(law.constant.value_or(NAN) / wanted.constant, 1, 1e-7) << wanted.text;
     }
+}
+
+// |x| ~ t and y follows: as Pre-LN. The walk ends at about t = 1e12, where corrections have long died.
+TEST(TerminalLaw, IsReadAtALateEndWhereCorrectionsHaveDied) {
+    const Law law =
+        terminal_law(equation("x = x + dt*f(norm(y)); z = z + dt*(x - z); y = norm(x) + norm(z) | y"), with(5, 2));
+    ASSERT_STREQ(name(law.kind), "power") << law.note;
+    EXPECT_NEAR(law.exponent.value(), -3, 1e-7);
 }
 
 }  // namespace
