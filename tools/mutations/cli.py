@@ -156,7 +156,6 @@ KNOWN = [
      '    for (const FlagGroup& group : help.groups) {\n        flags.insert(flags.end(), group.flags.begin(), group.flags.end() - 1);'),
     ("a-file-that-shrinks-is-a-crash", "src/cli/process.cpp", "    if (about->si_code == BUS_ADRERR) {", "    if (about->si_code == BUS_ADRALN) {"),
     ("a-file-that-shrinks-is-a-success", "src/cli/process.cpp", "_exit(static_cast<int>(ExitCode::bad_input));", "_exit(0);"),
-    ("threads-of-libraries-have-small-stacks", "src/cli/process.cpp", "    widen_stacks_of_threads();\n", ""),
     ("an-early-interrupt-is-a-kill", "src/cli/before_main.cpp", "    end_at_interrupts();\n", ""),
     ("an-interrupt-that-is-switched-off-is-heard", "src/cli/before_main.cpp", " && action.sa_handler == SIG_DFL", ""),
     ("a-page-that-cannot-be-read-is-none", "src/cli/report_output.cpp", "    if (!page.is_open()) {", "    if (page.bad()) {"),
