@@ -1,4 +1,6 @@
-// What has to be looked at before the constructors of the shared libraries run.
+// What has to be done before the constructors of the shared libraries run.
+//
+// They take tens of milliseconds, in which an interrupt already has the exit code that every command documents.
 //
 // OpenBLAS maps its work areas in a constructor, and where the system refuses it asks again for ever: under a small
 // `ulimit -v` the program would hang before main. Functions in .preinit_array run before all constructors, so the same
@@ -10,6 +12,7 @@
 
 #include <array>
 #include <charconv>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
@@ -63,7 +66,24 @@ void say(std::string_view text) {
     static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
 }
 
-void refuse_small_address_space(int /*count*/, char** /*values*/, char** environment) {
+// Until a command says what is to be saved (catch_interrupts) nothing is, and the process ends as at a kill.
+extern "C" void end_at_once(int /*signal*/) {
+    say("flyball: interrupted before there was anything to save\n");
+    _exit(static_cast<int>(flyball::ExitCode::interrupted));
+}
+
+// A signal that whoever started us has switched off (nohup, a job in the background of a script) stays so.
+void end_at_interrupts() {
+    for (const int signal : {SIGINT, SIGTERM}) {
+        struct sigaction action = {};
+        if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
+            action.sa_handler = end_at_once;
+            sigaction(signal, &action, nullptr);
+        }
+    }
+}
+
+void refuse_small_address_space(char** environment) {
     const int areas = area_count(environment);
     if (can_map(areas)) {
         return;
@@ -78,7 +98,12 @@ void refuse_small_address_space(int /*count*/, char** /*values*/, char** environ
     _exit(static_cast<int>(flyball::ExitCode::bad_input));
 }
 
+void begin(int /*count*/, char** /*values*/, char** environment) {
+    end_at_interrupts();
+    refuse_small_address_space(environment);
+}
+
 using Start = void (*)(int, char**, char**);
-[[gnu::section(".preinit_array"), gnu::used]] const Start first = refuse_small_address_space;
+[[gnu::section(".preinit_array"), gnu::used]] const Start first = begin;
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 #include "cli/invocation.hpp"
+#include "cli/process.hpp"
 #include "cli/terminal.hpp"
 #include "core/blas_core.hpp"
 #include "core/version.hpp"
@@ -141,5 +142,5 @@ int guarded(int count, char** values) {
 int main(int count, char** values) {
     std::set_terminate(flyball::cli::on_terminate);
     flyball::cli::settle_in();
-    return flyball::cli::guarded(count, values);
+    return flyball::cli::with_a_large_stack(flyball::cli::guarded, count, values);
 }

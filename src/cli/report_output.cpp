@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <fstream>
 
 #include "core/file.hpp"
@@ -22,7 +23,12 @@ void check_page_place(const std::filesystem::path& file, bool was_named) {
     }
     constexpr std::string_view beginning = "<!doctype html>";
     std::string found(beginning.size(), ' ');
-    std::ifstream(file).read(found.data(), static_cast<std::streamsize>(found.size()));
+    errno = 0;
+    std::ifstream page(file);
+    if (!page.is_open()) {
+        throw_file_error(where, file, errno, "a page to replace, which can be read");
+    }
+    page.read(found.data(), static_cast<std::streamsize>(found.size()));
     if (found != beginning) {
         throw Error(ErrorKind::usage, where, fmt::format("{}, which is no page", flyball::quoted(file.string())),
                     "a page to replace, or a file that is not there yet", "choose another name, or remove the file");

@@ -1,6 +1,5 @@
 #include "cli/terminal.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -24,9 +23,9 @@ namespace {
 std::atomic<bool> interrupt_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
 
-extern "C" void on_interrupt(int signal) {
+extern "C" void on_interrupt(int /*signal*/) {
     if (interrupt_flag.exchange(true)) {
-        _exit(128 + signal);
+        _exit(static_cast<int>(ExitCode::interrupted));
     }
 }
 
@@ -37,17 +36,6 @@ double number_in(const char* path) {
 }
 
 }  // namespace
-
-void settle_in() noexcept {
-    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        if (fcntl(descriptor, F_GETFD) == -1) {
-            // The lowest free number is this one: those below it are open by now.
-            static_cast<void>(open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY));
-        }
-    }
-    std::signal(SIGXFSZ, SIG_IGN);
-    std::signal(SIGPIPE, SIG_IGN);
-}
 
 Progress::Sink progress_sink() {
     if (is_quiet() || isatty(STDERR_FILENO) == 0) {

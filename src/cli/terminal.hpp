@@ -9,11 +9,6 @@
 
 namespace flyball::cli {
 
-// The first act of the program. Of the three standard streams those that are closed are opened on nothing, so that no
-// file of ours takes their number and gets what is meant for a terminal; writing to a closed stdout still fails.
-// A file that grows beyond its limit and a pipe nobody reads are errors of writing, not the end of the process.
-void settle_in() noexcept;
-
 // Writes to stderr when that is a terminal and --quiet was not given, and is empty otherwise.
 Progress::Sink progress_sink();
 

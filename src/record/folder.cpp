@@ -228,6 +228,7 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     }
     remove_abandoned(path_);  // a run killed while it wrote its first file has left nothing else
     remove_abandoned(path_ / "work");
+    remove_abandoned(path_ / spent);
     if (use == FolderUse::fresh) {
         expect_empty();
     }
@@ -264,7 +265,8 @@ void Folder::replace() const {
     }
 }
 
-// A finished run has no work/ to be renamed, and a run.json may be damaged. Where the disk is too full for a new one it is done without.
+// A finished run has no work/ to be renamed, and a run.json may be damaged. Where the disk is too full for a new one it
+// is done without.
 void Folder::set_work_aside() const {
     if (is_there(work("run.json"))) {
         remove_work(path_ / spent);
@@ -294,10 +296,7 @@ void Folder::rename_work() const {
 
 // What the run before left: a run that comes to its end needs the name.
 void Folder::remove_spent() const {
-    std::error_code ignored;
-    if (is_work_of_ours(path_ / spent)) {
-        remove_work(path_ / spent);
-    } else if (is_there(path_ / spent) && !std::filesystem::remove(path_ / spent, ignored)) {
+    if (!remove_work_of_ours(path_ / spent)) {
         fail(fmt::format("which holds {}/ that is not of flyball", spent), "a folder of results alone",
              "move that one elsewhere");
     }
@@ -338,9 +337,7 @@ void Folder::take_up() {
     } else if (!is_there(path_ / "work") && is_there(path_ / "provenance.json")) {
         check_results();
         finished_ = true;
-        if (is_work_of_ours(path_ / spent)) {
-            remove_work(path_ / spent);
-        }
+        remove_work_of_ours(path_ / spent);
     } else if (!is_there(path_ / "work") || names_in(path_ / "work").empty()) {
         begin();  // killed before it had begun
     } else {

@@ -86,6 +86,18 @@ void remove_work(const std::filesystem::path& work) {
     std::filesystem::remove_all(work, ignored);
 }
 
+bool remove_work_of_ours(const std::filesystem::path& work) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(work, ignored)) {
+        return true;
+    }
+    const bool ours = is_work_of_ours(work) || is_empty_folder(work);
+    if (ours) {
+        remove_work(work);
+    }
+    return ours;
+}
+
 std::string table_of(const std::vector<ConfigEntry>& entries) {
     std::string table;
     for (const ConfigEntry& entry : entries) {

@@ -31,6 +31,9 @@ bool is_work_of_ours(const std::filesystem::path& work);
 // Deletes a work/, its run.json last: until then what is left says whose it is. Of a link, the link goes.
 void remove_work(const std::filesystem::path& work);
 
+// The same if it is ours, or empty, as a kill may leave it; false where it is somebody else's, and stays.
+bool remove_work_of_ours(const std::filesystem::path& work);
+
 // The one table that every setting is in; "" where there is none, or several.
 std::string table_of(const std::vector<ConfigEntry>& entries);
 

@@ -47,7 +47,7 @@ std::vector<ConfigEntry> configuration_of(const std::filesystem::path& folder) {
     if (!is_there(config, where) || !std::filesystem::is_regular_file(config, ignored)) {
         refuse_folder(folder, "which has no config.toml");
     }
-    return load_config(config);
+    return stored_settings(config);
 }
 
 std::string command_in(const std::filesystem::path& folder, const std::vector<ConfigEntry>& entries) {

@@ -38,6 +38,11 @@ Json picked(const std::vector<double>& values, const std::vector<std::size_t>& i
 
 }  // namespace
 
+std::vector<ConfigEntry> stored_settings(const std::filesystem::path& file) {
+    constexpr std::size_t largest = std::size_t{1} << 20U;
+    return parse_toml_config(read_regular_file(file, largest), file.string());
+}
+
 // While there is work/run.json the run goes on, or can be taken up (record/folder.hpp).
 Reader::Reader(std::filesystem::path folder, const Detail& detail, Watched& watched, std::vector<ConfigEntry> settings)
     : folder_(std::move(folder)),

@@ -19,6 +19,9 @@
 
 namespace flyball::results {
 
+// The settings in a config.toml of a run. Whatever else stands in its place is refused and not waited for.
+std::vector<ConfigEntry> stored_settings(const std::filesystem::path& file);
+
 // A folder that is being read. Everything that is looked at is noted in `watched`.
 class Reader {
   public:

@@ -97,7 +97,7 @@ Json spheres_so_far(const Reader& reader, const std::vector<Simulated>& runs) {
     }
     return {{"kind", "spheres"},
             {"title", "Tokens in motion"},
-            {"tokens", tokens_in(load_config(reader.file("config.toml")), shown)},
+            {"tokens", tokens_in(stored_settings(reader.file("config.toml")), shown)},
             {"dim", dim},
             {"share", Json()},
             {"shown", shown},

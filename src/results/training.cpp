@@ -64,18 +64,18 @@ std::vector<std::string> values_of(const std::vector<ConfigEntry>& settings, std
 // The one run of the folder, or those folders in it that a run was begun in, in the order in which they were asked for.
 std::vector<Trained> runs_so_far(Reader& reader) {
     if (reader.finished() || reader.has("metrics.jsonl")) {
-        const std::vector<std::string> schemes = values_of(load_config(reader.file("config.toml")), "train.scheme");
+        const std::vector<std::string> schemes = values_of(stored_settings(reader.file("config.toml")), "train.scheme");
         const std::string scheme = schemes.size() == 1 ? schemes.front() : std::string();
         return {{scheme.empty() ? "this run" : scheme, scheme, "metrics.jsonl"}};
     }
-    const std::vector<std::string> asked = values_of(load_config(reader.file("config.toml")), "train.scheme");
+    const std::vector<std::string> asked = values_of(stored_settings(reader.file("config.toml")), "train.scheme");
     std::vector<Order> found;
     for (const std::string& name : reader.folders()) {
         if (name == "work" || !reader.has(name + "/config.toml") || !reader.has(name + "/metrics.jsonl")) {
             continue;
         }
         std::vector<ConfigEntry> settings;  // of a damaged file none: its curves are shown all the same
-        reader.attempt(name + "/config.toml", [&] { settings = load_config(reader.file(name + "/config.toml")); });
+        reader.attempt(name + "/config.toml", [&] { settings = stored_settings(reader.file(name + "/config.toml")); });
         const std::vector<std::string> schemes = values_of(settings, "train.scheme");
         const std::vector<std::string> seeds = values_of(settings, "train.seed");
         const std::string scheme = schemes.size() == 1 ? schemes.front() : std::string();

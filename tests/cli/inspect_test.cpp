@@ -361,7 +361,8 @@ TEST_F(Inspect, RefusesWhatMakesNoSenseAndWritesNothing) {
     std::ofstream(place("run") + "/mine") << "keep";
     const Outcome outcome = run_program("inspect" + quick + out());
     EXPECT_EQ(outcome.exit, 2);
-    EXPECT_NE(outcome.err.find("--force"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("which holds files that are not of flyball"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("--force"), std::string::npos) << outcome.err;
     EXPECT_EQ(contents("mine"), "keep");
     EXPECT_FALSE(std::filesystem::exists(place("run") + "/config.toml"));
 }

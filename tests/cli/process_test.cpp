@@ -101,6 +101,57 @@ TEST(Process, AReaderThatLeavesIsAFailureWithASentence) {
     EXPECT_EQ(outcome.err.substr(outcome.err.size() - 2), "2\n") << outcome.err;
 }
 
+// Clusters like "unlimited", which gives threads 2 MB; the matrix library puts more on the stack. Both tests find
+// eigenvalues of a matrix of 300 rows, in threads of ours and of OpenMP and in the first thread.
+TEST(Process, RunsWhateverTheLimitOfTheStackIs) {
+    if (sanitized) {
+        GTEST_SKIP() << "sanitizers put more on the stack";
+    }
+    for (const char* const limit : {"unlimited", "2048", "1024", "256"}) {
+        for (const char* const threads : {"1", "2"}) {
+            const Outcome outcome = run_program(
+                "simulate pre-ln --tokens 300 --dim 300 --time 0.1 --samples 2 --threads " + std::string(threads),
+                limited(std::string("-s ") + limit + " 2>/dev/null"));
+            EXPECT_EQ(outcome.exit, 0) << limit << " " << threads << outcome.err;
+        }
+    }
+}
+
+// An image of 300 MB without blocks on the disk takes a moment to be compared with its checksum; it is cut off as soon
+// as the program has it in a map.
+TEST(Process, AFileThatShrinksWhileItIsReadIsOneSentence) {
+    const Folder folder("flyball-shrinks");
+    const std::string out = folder.path().string();
+    ASSERT_EQ(run_program(small + "--out " + out).exit, 0);
+    const std::string file = (folder.path() / "cosine.svg").string();
+    std::filesystem::resize_file(file, 300'000'000);
+    const Outcome outcome = run_program(small + "--resume --out " + out +
+                                        " & pid=$!; until grep -q cosine.svg /proc/$pid/maps "
+                                        "|| ! kill -0 $pid; do sleep 0.002; done 2>/dev/null; : > '" +
+                                        file + "'; wait $pid");
+    expect_one_sentence(outcome);
+    EXPECT_NE(outcome.err.find("became shorter, or could not be read on"), std::string::npos) << outcome.err;
+}
+
+// What nobody has asked to be saved ends at once, with the exit code of an interrupt and not that of a kill.
+TEST(Process, AnInterruptBeforeThereIsAnythingToSaveHasItsExitCode) {
+    for (const char* const signal : {"TERM", "INT"}) {
+        const Outcome outcome = run_program("train --tokens 400000000 --threads 1",
+                                            std::string("timeout --preserve-status -s ") + signal + " 1");
+        EXPECT_EQ(outcome.exit, 130) << signal;
+        EXPECT_EQ(outcome.err, "flyball: interrupted before there was anything to save\n") << signal;
+    }
+}
+
+// nohup, and jobs in the background of a script.
+TEST(Process, AnInterruptThatIsSwitchedOffStaysSo) {
+    const Outcome outcome = run_program(
+        "train --tokens 400000000 --threads 1; } & pid=$!; sleep 0.5; kill -TERM $pid; sleep 0.2; kill -KILL $pid; "
+        "wait $pid",
+        "{ trap '' TERM; exec");
+    EXPECT_EQ(outcome.exit, 128 + 9) << outcome.err;
+}
+
 TEST(Process, AFileSizeLimitIsOneSentenceAndLeavesNoLitter) {
     const Folder folder("flyball-limit");
     const std::string arguments = small + "--trajectory --out " + folder.path().string();

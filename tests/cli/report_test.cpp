@@ -166,6 +166,20 @@ TEST(Report, APageThatCannotBeWrittenDoesNotSpoilTheRun) {
     EXPECT_TRUE(std::filesystem::exists(place / "run/provenance.json"));
 }
 
+// Root may read everything, so that root asks as nobody.
+TEST(Report, APageThatCannotBeReadIsCalledSo) {
+    const Place place;
+    const std::string nobody = geteuid() == 0 ? "setpriv --reuid=65534 --clear-groups" : "";
+    if (run_program("--version", nobody).exit != 0) {
+        GTEST_SKIP() << "nobody may not start the program";
+    }
+    ASSERT_EQ(run_program(small + place / "run").exit, 0);
+    std::filesystem::permissions(place / "run/report.html", std::filesystem::perms::none);
+    const Outcome outcome = run_program("report " + place / "run", nobody);
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_NE(outcome.err.find("report.html' (Permission denied)"), std::string::npos) << outcome.err;
+}
+
 TEST(Report, ServingIsRefusedInOneSentenceWhereItMakesNoSense) {
     const auto refused = [](const std::string& arguments, const std::string& words) {
         const Outcome outcome = run_program("report " + arguments);

@@ -38,7 +38,7 @@ class Parallel : public testing::Test {
     }
 };
 
-// What threads get by themselves is 2 MB under `ulimit -s unlimited`, and as little as the limit says under a small one.
+// What threads get by themselves is 2 MB under `ulimit -s unlimited`, and as little as a small limit says.
 TEST_F(Parallel, ThreadsHaveEightMegabytesOfStackWhateverTheSystemGivesByItself) {
     pthread_attr_t usual{};
     ASSERT_EQ(pthread_getattr_default_np(&usual), 0);

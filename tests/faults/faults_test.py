@@ -224,6 +224,17 @@ def scenarios(place):
     force.arguments.append("--force")
     force.always = {"kill": range(1, 9)}  # while what the run before wrote is being deleted
     force.before = lambda: run(["simulate", "--scheme", "post-ln", *small[4:], "--seed", "7", "--out", str(force.target)])
+    # The same where somebody keeps notes beside: a kill on the way must not make the folder look like theirs.
+    notes = folder("force-notes", "simulate", small)
+    notes.arguments.append("--force")
+    notes.always = {"kill": range(1, 17)}
+
+    def with_notes():
+        run(["simulate", "--scheme", "post-ln", *small[4:], "--seed", "7", "--out", str(notes.target)])
+        (notes.target / "notes").mkdir()
+        (notes.target / "notes/thesis.txt").write_text("thesis")
+
+    notes.before = with_notes
     reproduce = folder("reproduce", "reproduce", ["--quick", "--only", "dynamics-initial-pre-ln", "--only",
                                                    "dynamics-table-pre-ln"])
     tiny_checkpoint(place / "model")
@@ -252,7 +263,31 @@ def scenarios(place):
                       before=lambda: shown.exists() or run(["simulate", *small, "--out", str(shown)]))
     check = folder("check", "check", ["pre-ln", "--depth", "4", "--steps", "10"])
     check.slow = True
-    return [simulate, force, reproduce, forward, theory, law, train, two, limits, inspect, report, check, lines]
+    return [simulate, force, notes, reproduce, forward, theory, law, train, two, limits, inspect, report, check, lines]
+
+
+def foreign_folders():
+    """A folder of somebody's own, with names that we use too, is left as it is."""
+    failures = []
+    ours = ["simulate", "peri-ln", "--tokens", "4", "--dim", "3", "--time", "1", "--samples", "3"]
+    commands = [ours, ["theory", "pre-ln", "--tokens", "4", "--samples", "5"], ["check", "pre-ln", "--depth", "4", "--steps", "10"]]
+    foreign = {"work/deep/thesis.txt": "thesis", "work.finished/keep": "k", "config.toml": "mine", "data.csv": "1,2",
+               "provenance.json": '{"files":{"data.csv":"x"}}', "report.html": "x", "work/run.json": "{}"}
+    for names in [list(foreign), *([name] for name in foreign)]:
+        for arguments in commands:
+            with tempfile.TemporaryDirectory(prefix="flyball-foreign-") as temporary:
+                place = Path(temporary) / "project"
+                for name in names:
+                    (place / name).parent.mkdir(parents=True, exist_ok=True)
+                    (place / name).write_text(foreign[name])
+                before = tree(place)
+                for flags in ([], ["--force"], ["--resume"]):
+                    done = run([*arguments, "--out", str(place), *flags], injected=False)
+                    if done.returncode != 2 or not one_sentence(done.stderr) or "give --force" in done.stderr:
+                        failures.append(f"foreign {names} {arguments[0]} {flags}: exit {done.returncode} {done.stderr}")
+                    if differences(before, tree(place)):
+                        failures.append(f"foreign {names} {arguments[0]} {flags}: {differences(before, tree(place))}")
+    return failures
 
 
 # How many points of each kind ./test looks at.
@@ -260,7 +295,7 @@ SHARE = {"kill": 16, "ENOSPC": 10, "EIO": 4, "sync": 2, "short": 1, "new": 10, "
 
 
 def main():
-    failures, looked_at = [], 0
+    failures, looked_at = foreign_folders(), 0
     only = os.environ.get("FLYBALL_TEST_FAULTS_ONLY", "").split()  # names of scenarios and kinds
     with tempfile.TemporaryDirectory(prefix="flyball-faults-") as temporary:
         place = Path(temporary)

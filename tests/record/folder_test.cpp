@@ -64,6 +64,27 @@ TEST(Folder, AKillWhileWorkIsBeingDeletedLeavesAFinishedRun) {
     EXPECT_FALSE(std::filesystem::exists(parent / "run/work.finished"));
 }
 
+TEST(Folder, AKillJustBeforeTheEmptyFolderOfWorkIsGoneLeavesAFinishedRun) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    std::filesystem::create_directories(parent / "run/work.finished");
+    EXPECT_TRUE(Folder(parent / "run", FolderUse::resume, contents).finished());
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/work.finished"));
+    write_file_atomically(parent / "run/work.finished", "somebody's");
+    EXPECT_TRUE(Folder(parent / "run", FolderUse::resume, contents).finished());
+    EXPECT_TRUE(std::filesystem::exists(parent / "run/work.finished"));
+}
+
+// Killed while the mark was written that says that the folder is being replaced.
+TEST(Folder, LitterInTheFolderThatIsBeingReplacedIsNoReasonToRefuse) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    std::filesystem::create_directories(parent / "run/work.finished");
+    std::ofstream(parent / "run/work.finished/.run.json.4000000-0.tmp") << "{";
+    EXPECT_EQ(refusal(parent / "run", FolderUse::force), "");
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/work.finished"));
+}
+
 TEST(Folder, AKillBeforeWorkIsRenamedGoesOnFromWork) {
     const TemporaryFolder parent;
     {

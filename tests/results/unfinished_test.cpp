@@ -1,9 +1,11 @@
 // Folders whose runs go on: what they have so far, without the line that is being written; and when a page is made again.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <thread>
 
+#include "at_most.hpp"
 #include "core/error.hpp"
 #include "core/safetensors.hpp"
 #include "record/sealed.hpp"
@@ -55,6 +57,24 @@ TEST(UnfinishedSimulation, ShowsTheSamplesSoFarAndNoTornLine) {
     EXPECT_EQ(dump_json(table["rows"][0]), R"json(["post-ln","norm(x + dt*f(x))","done",2,0.5,0.25,null])json");
     EXPECT_EQ(dump_json(table["rows"][1]), R"json(["pre-ln","norm(x + dt*f(x))","goes on",1,0.0,0.125,4.5])json");
     EXPECT_TRUE(titled(read, "How it ended").is_null());
+}
+
+// A page of the other runs, and no waiting for somebody who opens the other end.
+TEST(UnfinishedTraining, APipeInPlaceOfTheSettingsOfOneRunIsDamage) {
+    const ResultFolder folder("train");
+    go_on(folder);
+    for (const char* const run : {"pre-ln-1", "pre-ln-2"}) {
+        folder.put(std::string(run) + "/config.toml", "[train]\nscheme = \"pre-ln\"\n");
+        folder.put(std::string(run) + "/metrics.jsonl", "{\"step\":1,\"loss\":2.5}\n");
+    }
+    std::filesystem::remove(folder.path() / "pre-ln-1/config.toml");
+    ASSERT_EQ(::mkfifo((folder.path() / "pre-ln-1/config.toml").c_str(), 0600), 0);
+    const flyball::test::AtMost limit(60);
+    const Json read = folder.read();
+    ASSERT_EQ(read["unreadable"].size(), 1U);
+    EXPECT_NE(read["unreadable"][0].get<std::string>().find("pre-ln-1/config.toml"), std::string::npos);
+    EXPECT_NE(read["unreadable"][0].get<std::string>().find("not a regular file"), std::string::npos);
+    EXPECT_EQ(titled(read, "Over steps")["series"].size(), 2U);
 }
 
 TEST(UnfinishedSimulation, ThatHasJustBegunHasNothingAndNoDamage) {

@@ -112,6 +112,9 @@ KNOWN = [
      "} else {\n"),
     ("a-tensor-of-the-index-that-no-file-has", "src/core/safetensors_checkpoint.cpp", "if (!result.tensors_.contains(tensor)) {",
      "if (result.tensors_.empty()) {"),
+    ("workers-have-the-stack-of-the-system", "src/core/parallel.cpp", "&& usual < thread_stack_bytes) {", "&& usual > thread_stack_bytes) {"),
+    ("workers-have-the-least-stack", "src/core/parallel.hpp", "thread_stack_bytes = std::size_t{8} << 20U;", "thread_stack_bytes = std::size_t{1} << 20U;"),
+    ("names-in-a-folder-begin-with-itself", "src/core/file.cpp", 'if (name != "." && name != "..") {', 'if (name != "..") {'),
 ]
 
 # Written by someone who had not seen the tests.

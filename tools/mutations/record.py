@@ -115,6 +115,9 @@ KNOWN = [
     ("folders-of-other-commands-differ-in-a-setting", "src/record/folder.cpp", "command != table_of(ours) && !command.empty()", "command != table_of(ours) && command.empty()"),
     ("a-damaged-file-of-ours-is-to-be-downloaded", "src/record/sealed.cpp", "if (error.kind() != ErrorKind::input) {", "if (error.kind() == ErrorKind::input) {"),
     ("a-time-without-calendar-crashes", "src/record/folder.cpp", "if (gmtime_r(&time, &parts) == nullptr ||", "gmtime_r(&time, &parts);\n    if ("),
+    ("an-empty-leftover-of-a-finished-run-stays", "src/record/ownership.cpp",
+     "is_work_of_ours(work) || is_empty_folder(work);", "is_work_of_ours(work);"),
+    ("litter-of-a-replacement-refuses", "src/record/folder.cpp", "    remove_abandoned(path_ / spent);\n", ""),
 ]
 
 # Written by someone who had not seen the tests.
@@ -145,7 +148,7 @@ BLIND = [
     ("finished-is-local-time-with-a-z", "src/record/folder.cpp",
      "gmtime_r(&time, &parts)", "localtime_r(&time, &parts)"),
     ("leftover-of-a-finished-run-is-never-deleted", "src/record/folder.cpp",
-     "        finished_ = true;\n        if (is_work_of_ours(path_ / spent)) {", "        finished_ = true;\n        if (path_.empty()) {"),
+     "        finished_ = true;\n        remove_work_of_ours(path_ / spent);\n", "        finished_ = true;\n"),
     ("sealed-json-forgives-what-the-parser-passes-over", "src/record/sealed.cpp",
      'document.contains("checksum") &&\n                      dump_json(document, 2) + "\\n" == text;',
      'document.contains("checksum");'),

@@ -95,6 +95,9 @@ KNOWN = [
     ("smallest-folders-are-left-out", "src/results/document.cpp", "std::sort(sizes.rbegin(), sizes.rend());", "std::sort(sizes.begin(), sizes.end());"),
     ("large-pages-are-thinned-to-the-least", "src/results/document.cpp", "return std::min(levels, level + static_cast<std::size_t>(std::max(1.0, halvings)));", "return halvings > 0 ? levels : level + 1;"),
     ("a-folder-given-twice-is-called-by-its-whole-path", "src/results/document.cpp", "return other != whole[i] && last_parts(", "return &other != &whole[i] && last_parts("),
+    ("a-pipe-in-place-of-settings-is-waited-for", "src/results/parts.cpp", "return parse_toml_config(read_regular_file(file, largest)", "return parse_toml_config(read_text_file(file, largest)"),
+    ("damaged-settings-of-one-run-refuse-the-page", "src/results/training.cpp", 'reader.attempt(name + "/config.toml", [&] { settings = stored_settings(reader.file(name + "/config.toml")); });',
+     'settings = stored_settings(reader.file(name + "/config.toml"));'),
 ]
 
 # Written by someone who had not seen the tests.
