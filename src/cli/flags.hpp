@@ -32,8 +32,8 @@ class Flag {
     Flag default_str(const std::string& text) const;  // the default that --help shows
     Flag capture_default_str() const;                 // the same, from the value it was declared with
     Flag required() const;
-    // Takes a whole number, `least` or more and at most `most`, also as 1e3. (CLI11's own check answers with the largest
-    // double, digit by digit.)
+    // Takes a whole number, `least` or more and at most `most`, also as 1e3. (CLI11's own check answers with the
+    // largest double, digit by digit.)
     Flag whole_number(std::uint64_t least, std::optional<std::uint64_t> most = std::nullopt) const;
     // Refuses '', which would be taken for a flag that was not given; `expected` is what it should have been.
     Flag not_empty(const std::string& expected) const;

@@ -1,5 +1,5 @@
-// What to say of a text that was to be a whole number (parse_whole, number.hpp) and is none, or is below `least`: also why
-// where it looks like one, but is too large.
+// What to say of a text that was to be a whole number (parse_whole, number.hpp) and is none, or is below `least`: also
+// why, where it looks like one but is too large.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "core/blas.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "support.hpp"
@@ -132,6 +133,8 @@ TEST(Lapack, MatricesTooLargeForItsIntegersAreRefused) {
 
 // What LAPACK does in one call, with the signs that Haar's measure wants.
 std::vector<double> factor_in_one_call(std::vector<double> matrix, std::size_t size) {
+    prepare_blas();
+    const BlasThreads one(1);
     const int n = static_cast<int>(size);
     std::vector<double> tau(size);
     std::vector<double> work(size * 64);
