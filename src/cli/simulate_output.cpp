@@ -148,7 +148,7 @@ std::string simulate_text(const dynamics::Settings& settings, const std::vector<
     report::LineFigure figure = cosine_figure(settings, runs);
     figure.caption.clear();
     text += "\n" + report::text_plot(figure, columns, plot_rows, options);
-    text += "\n" + report::text_lines(dynamics::summary(runs), columns);
+    text += "\n" + report::text_lines(dynamics::summary(runs, settings.tokens), columns);
     if (const std::string note = tolerance_note(settings, runs); !note.empty()) {
         text += report::text_lines(note, columns);
     }

@@ -74,6 +74,7 @@ void save_record(const std::filesystem::path& path, const record::Identity& run,
     save(path, run, record.samples, record.systems, {}, record.fused,
          {{"kind", "record"},
           {"outcome", name(record.outcome)},
+          {"ended", format_double(record.ended)},
           {"kernel", record.kernel},
           {"steps", std::to_string(record.steps)},
           {"evaluations", std::to_string(record.evaluations)},
@@ -139,6 +140,7 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
         if (!known || samples.empty()) {
             fail_restart(path, fmt::format("outcome {}", flyball::quoted(text("outcome"))));
         }
+        record.ended = number("ended");
         record.kernel = text("kernel");
         record.steps = count("steps");
         record.evaluations = count("evaluations");

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "dynamics/method.hpp"
 #include "dynamics/run.hpp"
+#include "scheme/catalogue.hpp"
 
 namespace flyball::dynamics::stuck_test {
 namespace {
@@ -145,6 +146,25 @@ TEST(Outcomes, AnEquationWhoseVelocityEndsIsNan) {
             }
         }
     }
+}
+
+// Not where it was looked at last, but where it ended.
+TEST(Outcomes, SayWhenTheRunEnded) {
+    Settings settings = few(Method::erk);
+    settings.samples = 5;
+    const Record nan = run(settings, scheme::Program::parse("norm(x + dt*f(x)*log(9.6-t))"));
+    EXPECT_EQ(nan.outcome, Outcome::nan);
+    EXPECT_EQ(nan.samples.back().t, 7.5);
+    EXPECT_NEAR(nan.ended, 9.6, 1e-6);
+    const Record done = run(settings, scheme::find_scheme("post-ln").program);
+    EXPECT_EQ(done.ended, 10);
+    settings.until = parse_until("cosine>0.5");
+    const Record until = run(settings, scheme::find_scheme("post-ln").program);
+    EXPECT_EQ(until.ended, until.samples.back().t);
+    settings.until.reset();
+    settings.layers = 10;
+    settings.samples = 11;
+    EXPECT_EQ(run(settings, scheme::Program::parse("norm(x + dt*sqrt(4.5-t)*f(x))")).ended, 6);
 }
 
 // Layers meet it in their numbers.
