@@ -1,5 +1,5 @@
-// Equations that set a length which depends on t, and readouts that depend on t by themselves. Expected numbers come from
-// layers with dt -> 0 (second order extrapolation) and from an integration of the full vectors in other software.
+// Equations that set a length which depends on t, and readouts that depend on t by themselves. Expected numbers come
+// from layers with dt -> 0 (second order extrapolation) and from an integration of the full vectors in other software.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -109,8 +109,8 @@ TEST(MovingManifold, OfSeveralStreamsIsTheLimitOfLayers) {
     }
 }
 
-// norm(x + dt*f(norm(x)))/sqrt(t+1) turns by f over its length: it is Post-LN at u = (2/3) ((t+1)^1.5 - 1). Two tokens at
-// beta = 20 merge, in their own frames, when u is near 10^10.45, which is at t = (1.5 u + 1)^(2/3) - 1.
+// norm(x + dt*f(norm(x)))/sqrt(t+1) turns by f over its length: it is Post-LN at u = (2/3) ((t+1)^1.5 - 1). Two tokens
+// at beta = 20 merge, in their own frames, when u is near 10^10.45, which is at t = (1.5 u + 1)^(2/3) - 1.
 TEST(MovingManifold, IsFollowedInTheTokensOwnFramesToo) {
     Settings settings;
     settings.tokens = settings.dim = 2;
@@ -209,7 +209,7 @@ TEST(Speeds, CountItInTheTokensOwnFramesToo) {
     Problem problem = problem_of(settings, scheme::Program::parse("norm(x+dt*f(x)) | x*(1+t)+x0"));
     problem.start = {1, 0, 0, 1};
     const Record record = run(std::move(problem), control_of(settings), watch_of(settings));
-    // x is the common direction m then, at half a right angle from x0: the readout is (t+1) m + x0, and its angle from m
+    // x is the common direction m then, at half a right angle from x0: the readout is (t+1) m + x0, whose angle from m
     // is atan(s/(t+1+c)) with c = s = sqrt(1/2), which changes by s/((t+1+c)^2 + s^2).
     const double c = std::sqrt(0.5);
     const Sample& last = record.samples.back();
