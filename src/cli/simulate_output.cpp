@@ -157,7 +157,7 @@ std::string simulate_text(const dynamics::Settings& settings, const std::vector<
             ended.push_back(run);
         }
     }
-    if (std::string told = dynamics::summary(ended); !told.empty()) {
+    if (std::string told = dynamics::summary(ended, settings.tokens); !told.empty()) {
         words.insert(words.begin(), std::move(told));
     }
     text += "\n" + report::text_lines(fmt::format("{}", fmt::join(words, " ")), columns);

@@ -65,6 +65,10 @@ void save_restart_point(const std::filesystem::path& path, const record::Identit
           {"h", format_double(point.step.h)},
           {"steps", std::to_string(point.step.steps)},
           {"standing", std::to_string(point.step.standing)},
+          {"doubled_0", format_double(point.step.doublings[0])},
+          {"doubled_1", format_double(point.step.doublings[1])},
+          {"doubled_2", format_double(point.step.doublings[2])},
+          {"doubled_3", format_double(point.step.doublings[3])},
           {"next_sample", std::to_string(point.next_sample)},
           {"evaluations", std::to_string(point.evaluations)},
           {"fallbacks", std::to_string(point.fallbacks)}});
@@ -74,6 +78,7 @@ void save_record(const std::filesystem::path& path, const record::Identity& run,
     save(path, run, record.samples, record.systems, {}, record.fused,
          {{"kind", "record"},
           {"outcome", name(record.outcome)},
+          {"ended", format_double(record.ended)},
           {"kernel", record.kernel},
           {"steps", std::to_string(record.steps)},
           {"evaluations", std::to_string(record.evaluations)},
@@ -139,6 +144,7 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
         if (!known || samples.empty()) {
             fail_restart(path, fmt::format("outcome {}", flyball::quoted(text("outcome"))));
         }
+        record.ended = number("ended");
         record.kernel = text("kernel");
         record.steps = count("steps");
         record.evaluations = count("evaluations");
@@ -149,7 +155,11 @@ std::optional<Saved> load_checkpoint(const std::filesystem::path& path, const re
         saved.record = std::move(record);
         return saved;
     }
-    saved.point.step = {number("t"), number("h"), count("steps"), count("standing")};
+    saved.point.step = {number("t"),
+                        number("h"),
+                        count("steps"),
+                        count("standing"),
+                        {number("doubled_0"), number("doubled_1"), number("doubled_2"), number("doubled_3")}};
     saved.point.next_sample = count("next_sample");
     saved.point.evaluations = count("evaluations");
     saved.point.fallbacks = count("fallbacks");

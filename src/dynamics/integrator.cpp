@@ -1,6 +1,7 @@
 #include "dynamics/integrator.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "dynamics/method.hpp"
@@ -33,6 +34,21 @@ Progressed stuck_at(Motion& motion, double t, const std::vector<double>& y) {
     const bool then = exists();
     t = std::nextafter(t, HUGE_VAL);
     return then || exists() ? Progressed::step_underflow : Progressed::not_finite;
+}
+
+bool gets_nowhere(StepState& state, double end) {
+    constexpr double hardly_more = 1.01;  // steps like exp(-t) gain ln 2 with every doubling, up to rounding
+    if (!std::has_single_bit(state.steps)) {
+        return false;
+    }
+    auto& at = state.doublings;
+    at = {state.t, at[0], at[1], at[2]};
+    const double gain = at[0] - at[1];
+    const double before = at[1] - at[2];
+    if (state.steps < patience || gain > hardly_more * before || before > hardly_more * (at[2] - at[3])) {
+        return false;
+    }
+    return static_cast<double>(state.steps) * (std::exp2((end - state.t) / gain) - 1) > most_steps;
 }
 
 Tolerances tolerances_of(const Control& control) {

@@ -12,6 +12,7 @@
 // restart points, whether or not they are written: that is what makes a resumed run end with the same bits.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -34,12 +35,21 @@ struct StepState {
     double h = 0;              // step to try next; 0: not known yet
     std::size_t steps = 0;     // accepted so far
     std::size_t standing = 0;  // of these the last, in which t + h was t: two tokens that meet at t = 1e22 take a few
+    // t after the latest power of two of steps, and after the halves of that: how far doublings of the work have led.
+    std::array<double, 4> doublings{};
 };
 
 // Where t + h is t, a step is still taken when it is as long as tokens need to move, at rate 1: then t is so large that
 // it cannot be seen. Shorter ones are a step size that runs to zero, and many of them a run that does not get on.
 inline constexpr double least_standing = 1e-6;
 inline constexpr std::size_t most_standing = 10000;
+
+// Towards a pole such as 1/(t - 5)^3 steps shrink for hours before one is too short for t. To be asked after each step:
+// true when two doublings of the work each led no farther than the one before, so that (end - t)/gain more of them are
+// to come at least, and these would be more than `most_steps`. Never before `patience` steps.
+inline constexpr std::size_t patience = std::size_t{1} << 18;
+inline constexpr double most_steps = 1e8;  // 1e9 evaluations of the method of order 8
+bool gets_nowhere(StepState& state, double end);
 
 // not_finite: there is no velocity to go on with. step_underflow: there is one, and no step is short enough for it.
 enum class Progressed { stepped, not_finite, step_underflow };

@@ -64,8 +64,27 @@ bool Particles::fuse(double t, double h) {
     return fused;
 }
 
+namespace {
+
+// Adds a vector of `slow_shake` times its length to every row, with signs that look random. The two such vectors are
+// orthogonal (in an odd dimension nearly so): what one of them only makes longer, the other one turns.
+void disturb(Values& rows, std::size_t dim, bool second) {
+    for (std::size_t begin = 0; begin < rows.size(); begin += dim) {
+        const double part =
+            slow_shake * measure::length(rows.data() + begin, dim) / std::sqrt(static_cast<double>(dim));
+        for (std::size_t c = 0; c < dim; ++c) {  // (u, v) of two channels, then (v, -u)
+            const std::size_t at = begin + (second ? c ^ 1U : c);
+            const bool up = (at * 0x9e3779b97f4a7c15ULL >> 40 & 1U) != 0;
+            rows[begin + c] += up != (second && c % 2 == 1) ? part : -part;
+        }
+    }
+}
+
+}  // namespace
+
 // What rounding does to the turn of a token, in ambient coordinates: outputs of the sub-layers and streams beside x are
 // right to `rounding` of their length, and a disturbance of that kind, made large, shows what the equation makes of it.
+// Each is disturbed by itself, so that no two disturbances cancel; squares add up.
 void Particles::doubt(double t, Values& doubt, Values& speed) {
     const scheme::Environment env = ode_environment(t);
     if (slow_) {
@@ -73,41 +92,46 @@ void Particles::doubt(double t, Values& doubt, Values& speed) {
         return;
     }
     const std::size_t dim = problem_.dim;
-    const auto disturb = [&](Values& rows) {
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            rows[i] *= 1 + (i * 0x9e3779b97f4a7c15ULL >> 40 & 1U ? slow_shake : -slow_shake);
-        }
-    };
     std::vector<Values> heard;
     std::vector<Values> slopes;
     const auto listen = [&](SubLayer which, const double* in, double* out) {
         sub_layer(which, in, out);
         heard.emplace_back(out, out + rows_ * dim);
-        disturb(heard.back());
     };
     step_.velocity(env, state_, listen, slopes);
-    scheme::State<double> disturbed = state_;
-    for (std::size_t i = 1; i < disturbed.streams.size(); ++i) {
-        disturb(disturbed.streams[i]);
+    scheme::State<double> beside = state_;
+    std::vector<Values*> sources;
+    for (Values& answer : heard) {
+        sources.push_back(&answer);
     }
-    disturb(disturbed.embedding);
-    std::size_t call = 0;
-    std::vector<Values> shaken;
-    const auto replay = [&](SubLayer, const double*, double* out) {
-        std::copy(heard[call].begin(), heard[call].end(), out);
-        ++call;
-    };
-    step_.velocity(env, disturbed, replay, shaken);
+    for (std::size_t i = 1; i < beside.streams.size(); ++i) {
+        sources.push_back(&beside.streams[i]);
+    }
+    sources.push_back(&beside.embedding);
+
     const double rounding = control_.precision == Precision::f32 ? rounding_single : rounding_double;
-    doubt.resize(rows_);
+    doubt.assign(rows_, 0.0);
     speed.resize(rows_);
-    for (std::size_t row = 0; row < rows_; ++row) {
-        const double* x = state_.streams[0].data() + row * dim;
-        const double* v = slopes[0].data() + row * dim;
-        double* w = shaken[0].data() + row * dim;
-        std::transform(w, w + dim, v, w, std::minus<>());
-        doubt[row] = measure::angular_speed(x, w, dim) * (rounding / slow_shake);
-        speed[row] = measure::angular_speed(x, v, dim);
+    std::vector<Values> shaken;
+    for (std::size_t k = 0; k < 2 * sources.size(); ++k) {
+        Values& source = *sources[k / 2];
+        const Values kept = source;
+        disturb(source, dim, k % 2 == 1);
+        std::size_t call = 0;
+        const auto replay = [&](SubLayer, const double*, double* out) {
+            std::copy(heard[call].begin(), heard[call].end(), out);
+            ++call;
+        };
+        step_.velocity(env, beside, replay, shaken);
+        source = kept;
+        for (std::size_t row = 0; row < rows_; ++row) {
+            const double* x = state_.streams[0].data() + row * dim;
+            const double* v = slopes[0].data() + row * dim;
+            double* w = shaken[0].data() + row * dim;
+            std::transform(w, w + dim, v, w, std::minus<>());
+            doubt[row] = std::hypot(doubt[row], measure::angular_speed(x, w, dim) * (rounding / slow_shake));
+            speed[row] = measure::angular_speed(x, v, dim);
+        }
     }
 }
 

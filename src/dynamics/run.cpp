@@ -48,13 +48,16 @@ Record Runner::run(const std::optional<RestartPoint>& from) {
     } catch (const Stopped&) {  // what was half done is dropped; the last restart point stands
         end(Outcome::interrupted);
     }
+    if (!ended_) {
+        record_.ended = step_.t;
+    }
     record_.kernel = particles_.kernel();
     record_.steps = step_.steps;
     record_.evaluations = particles_.evaluations();
     record_.fused = particles_.fusings();
     record_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     for (const Sample& sample : record_.samples) {
-        if (!record_.collapse_time && sample.cosine > collapsed_cosine) {
+        if (problem_.tokens > 1 && !record_.collapse_time && sample.cosine > collapsed_cosine) {
             record_.collapse_time = sample.t;
         }
     }
@@ -82,6 +85,7 @@ void Runner::offer_restart_point() {
 
 void Runner::end(Outcome outcome) {
     record_.outcome = outcome;
+    record_.ended = step_.t;
     ended_ = true;
 }
 
@@ -113,6 +117,9 @@ bool Runner::healthy(const Sample& sample) {
     // Lengths say more where they tell too. Infinite is a readout such as x*sqrt(t) + x0 at its start: the run goes on.
     if (!ended_ && std::isnan(sample.speed)) {
         end(Outcome::nan);
+    }
+    if (ended_) {
+        record_.ended = sample.t;  // the step it lies in went on
     }
     return !ended_;
 }
@@ -222,6 +229,7 @@ Record stopped_before_a_step(const std::optional<RestartPoint>& from) {
     if (from) {
         record.samples = from->samples;
         record.systems = from->systems;
+        record.ended = from->step.t;
     }
     return record;
 }

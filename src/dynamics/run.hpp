@@ -24,12 +24,13 @@ struct Record {
     std::vector<Sample> samples;
     std::vector<Sample> systems;  // [samples, systems]: each by itself; empty for a single one
     Outcome outcome = Outcome::done;
+    double ended = 0;  // t where the run ended, which may lie beyond its last sample
     std::string kernel;
     std::size_t steps = 0;
     std::size_t evaluations = 0;
     double seconds = 0;
     std::vector<Fusing> fused;            // tokens that became one direction, in the order of time
-    std::optional<double> collapse_time;  // when the mean cosine first exceeds 0.999
+    std::optional<double> collapse_time;  // when the mean cosine first exceeds 0.999, of two tokens or more
 };
 
 // Where a run can be taken up: a function of the run alone, never of the clock. Every so many steps (forecast.hpp) and

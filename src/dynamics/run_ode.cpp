@@ -93,6 +93,9 @@ void Runner::run_piece(const Piece& piece, Integrator& integrator, Motion& motio
         if (particles_.slow() && !ended_) {
             fuse(integrator);
         }
+        if (gets_nowhere(step_, problem_.time) && !ended_) {
+            return end(Outcome::step_underflow);
+        }
         if (step_.t == piece.end || step_.steps % restart_every_ == 0) {
             integrator.forget();
             if (!ended_ && step_.t < problem_.time) {

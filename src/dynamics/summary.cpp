@@ -145,16 +145,15 @@ std::string collapse_sentence(const std::vector<SchemeRun>& runs, bool alone) {
 std::string failure_sentence(const std::vector<SchemeRun>& runs) {
     std::string text;
     for (const SchemeRun& run : runs) {
-        // After its last sample, that is: what failed was on the way to the next one.
-        text += fmt::format("{}{} ended after t = {} ({})", text.empty() ? "" : ", ", run.scheme.name,
-                            short_number(last_of(run).t), name(run.record.outcome));
+        text += fmt::format("{}{} ended at t = {} ({})", text.empty() ? "" : ", ", run.scheme.name,
+                            short_number(run.record.ended), name(run.record.outcome));
     }
     return text + ".";
 }
 
 }  // namespace
 
-std::string summary(const std::vector<SchemeRun>& runs) {
+std::string summary(const std::vector<SchemeRun>& runs, std::size_t tokens) {
     std::vector<SchemeRun> seen;
     std::vector<SchemeRun> good;
     std::vector<SchemeRun> failed;
@@ -168,12 +167,13 @@ std::string summary(const std::vector<SchemeRun>& runs) {
         return "";
     }
     std::vector<std::string> sentences = {start_sentence(seen)};
-    const bool has_pairs = !good.empty() && std::isfinite(first_of(good[0]).cosine);  // one token has no other
     const bool has_event =
         std::any_of(good.begin(), good.end(), [](const auto& run) { return run.record.outcome == Outcome::until; });
     if (has_event) {
         sentences.push_back(event_sentence(good));
-    } else if (has_pairs) {
+    } else if (tokens == 1) {
+        sentences.emplace_back("One token alone has no other to gather with: its cosine of 1 says nothing.");
+    } else if (!good.empty()) {
         sentences.push_back(collapse_sentence(good, failed.empty()));
     }
     if (!failed.empty()) {

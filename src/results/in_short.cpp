@@ -208,7 +208,8 @@ std::vector<std::string> short_model_names(std::vector<std::string> names) {
 void say_simulation(Reader& reader, const std::vector<SimulatedEnd>& runs) {
     reader.say(moved(reader, runs.size(), runs.front().name));
     const double tokens = parse_double(reader.setting("tokens")).value_or(std::nan(""));
-    std::string text = became(runs) + gathered(runs, tokens);
+    std::string text = tokens == 1 ? std::string("One token alone has no other to gather with. ")
+                                   : became(runs) + gathered(runs, tokens);
     for (const SimulatedEnd& run : runs) {
         if (run.outcome != "done" && run.outcome != "until") {
             text += fmt::format("The run of {} ended early, at depth {}: {}. ", run.name, number_words(run.end),

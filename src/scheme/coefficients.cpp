@@ -61,8 +61,9 @@ LearnedValues initial_learned_slopes(const Program& program, const Code& code, c
 
 // dt = 0 + eps gives slopes with respect to dt for the derivative, dt = 0 none for the projection; in the other runs dt
 // is the number that it is. Where N0 changes infinitely fast at one t (sqrt(t) at 0) it is taken to rest there: the
-// integral over that moment is a number all the same, and every step ends at N0 of its own t. What is zero is a fact about the numbers here and now, except in `record`: there a learned
-// coefficient at 0 (ReZero at its start) still has a gradient, so its term stays.
+// integral over that moment is a number all the same, and every step ends at N0 of its own t. What is zero is a fact
+// about the numbers here and now, except in `record`: there a learned coefficient at 0 (ReZero at its start) still has
+// a gradient, so its term stays.
 void evaluate_coefficients(const Code& code, const Environment& env, Run run, const LearnedValues& learned,
                            std::size_t dim, std::vector<Coefficient>& values, std::vector<CoefficientFacts>& facts,
                            const LearnedValues& learned_slopes) {

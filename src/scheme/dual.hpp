@@ -1,8 +1,8 @@
 // Dual numbers a + b*eps with eps^2 = 0: values that carry their derivative.
 //
 // The derivative is with respect to dt at dt = 0 (velocities), to t (what moves by itself) or to one learned parameter
-// (reverse mode). An infinite or undefined derivative comes out as inf or NaN, which callers test for: sqrt(dt) at dt = 0 has no derivative, and
-// that is an answer.
+// (reverse mode). An infinite or undefined derivative comes out as inf or NaN, which callers test for: sqrt(dt) at
+// dt = 0 has no derivative, and that is an answer.
 #pragma once
 
 #include <cmath>

@@ -67,6 +67,19 @@ TEST(Observables, OneTokenAloneAgreesWithItself) {
     EXPECT_EQ(sample.cosine, 1);
 }
 
+TEST(Observables, OneTokenAloneDoesNotCollapse) {
+    Settings settings = few();
+    settings.tokens = 1;
+    const Record record = run(settings, scheme::find_scheme("post-ln").program);
+    EXPECT_EQ(record.samples.front().cosine, 1);
+    EXPECT_EQ(record.samples.front().clusters, 1);
+    EXPECT_FALSE(record.collapse_time);
+    settings.tokens = 2;
+    settings.start = StartKind::equiangular;
+    settings.start_cosine = 0.9999;
+    EXPECT_EQ(run(settings, scheme::find_scheme("post-ln").program).collapse_time, 0);
+}
+
 // Weights of the first unit of time are the first draw, in time as in layers.
 TEST(FreshWeights, OfTheFirstUnitOfTimeAreTheFirstDraw) {
     Settings settings = few();

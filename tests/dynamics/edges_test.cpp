@@ -98,6 +98,7 @@ TEST(StoredRecords, ComeBackAsTheyWereWhateverTheirOutcome) {
                                   Outcome::step_underflow, Outcome::digits_lost, Outcome::radius_zero}) {
         Record record;
         record.outcome = outcome;
+        record.ended = 1.75;
         record.samples.resize(2);
         double number = 0.25;
         for (Sample& sample : record.samples) {
@@ -120,6 +121,7 @@ TEST(StoredRecords, ComeBackAsTheyWereWhateverTheirOutcome) {
         const auto saved = load_checkpoint(path, identity, 0);
         ASSERT_TRUE(saved && saved->record) << name(outcome);
         EXPECT_EQ(saved->record->outcome, outcome);
+        EXPECT_EQ(saved->record->ended, 1.75);
         EXPECT_EQ(saved->record->samples, record.samples);
         EXPECT_EQ(saved->record->systems, record.systems);
         EXPECT_EQ(saved->record->kernel, "fused");

@@ -170,7 +170,7 @@ TEST_F(FolderOfRuns, RestartFilesGiveBackEveryNumber) {
         return sample;
     };
     RestartPoint point;
-    point.step = {1.1, 0.3, 17, 4};
+    point.step = {1.1, 0.3, 17, 4, {1.05, 0.9, 0.6, 0.35}};
     point.next_sample = 2;
     point.evaluations = 101;
     point.fallbacks = 5;
@@ -186,6 +186,7 @@ TEST_F(FolderOfRuns, RestartFilesGiveBackEveryNumber) {
     EXPECT_EQ(saved->point.step.h, 0.3);
     EXPECT_EQ(saved->point.step.steps, 17U);
     EXPECT_EQ(saved->point.step.standing, 4U);
+    EXPECT_EQ(saved->point.step.doublings, (std::array<double, 4>{1.05, 0.9, 0.6, 0.35}));
     EXPECT_EQ(saved->point.next_sample, 2U);
     EXPECT_EQ(saved->point.evaluations, 101U);
     EXPECT_EQ(saved->point.fallbacks, 5U);

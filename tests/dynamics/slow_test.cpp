@@ -299,6 +299,23 @@ TEST(Digits, ThatRanOutAreAnOutcomeAndNotRest) {
     EXPECT_EQ(run(settings, momentum).outcome, Outcome::digits_lost);
 }
 
+// The first token lies on an axis: errors in proportion to each number of A would leave its direction alone. The true
+// speed is 2e-28, so nothing may move.
+TEST(Digits, RunOutForTokensOnAnAxisToo) {
+    for (const double turned : {0.0, 0.5, 0.7853981633974483}) {  // also where both numbers of a row are equal
+        Settings settings = slow_settings(2, 40, 2);
+        settings.precision = Precision::f32;
+        settings.time = 1e20;
+        settings.log_time = false;
+        settings.samples = 5;
+        Problem problem = problem_of(settings, scheme::find_scheme("post-ln").program);
+        problem.start = {std::cos(turned), std::sin(turned), std::cos(turned + 2.2), std::sin(turned + 2.2)};
+        const Record record = run(std::move(problem), control_of(settings), watch_of(settings));
+        EXPECT_EQ(record.outcome, Outcome::digits_lost) << turned;
+        EXPECT_LT(record.ended, 1e5) << turned;
+    }
+}
+
 TEST(Digits, AreNotMissedWhereTokensMoveOrHaveMet) {
     Settings settings = slow_settings(8, 1, 2);
     settings.dim = 4;

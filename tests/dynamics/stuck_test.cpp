@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "dynamics/method.hpp"
 #include "dynamics/run.hpp"
+#include "scheme/catalogue.hpp"
 
 namespace flyball::dynamics::stuck_test {
 namespace {
@@ -147,6 +148,25 @@ TEST(Outcomes, AnEquationWhoseVelocityEndsIsNan) {
     }
 }
 
+// Not where it was looked at last, but where it ended.
+TEST(Outcomes, SayWhenTheRunEnded) {
+    Settings settings = few(Method::erk);
+    settings.samples = 5;
+    const Record nan = run(settings, scheme::Program::parse("norm(x + dt*f(x)*log(9.6-t))"));
+    EXPECT_EQ(nan.outcome, Outcome::nan);
+    EXPECT_EQ(nan.samples.back().t, 7.5);
+    EXPECT_NEAR(nan.ended, 9.6, 1e-6);
+    const Record done = run(settings, scheme::find_scheme("post-ln").program);
+    EXPECT_EQ(done.ended, 10);
+    settings.until = parse_until("cosine>0.5");
+    const Record until = run(settings, scheme::find_scheme("post-ln").program);
+    EXPECT_EQ(until.ended, until.samples.back().t);
+    settings.until.reset();
+    settings.layers = 10;
+    settings.samples = 11;
+    EXPECT_EQ(run(settings, scheme::Program::parse("norm(x + dt*sqrt(4.5-t)*f(x))")).ended, 6);
+}
+
 // Layers meet it in their numbers.
 TEST(Outcomes, LayersWhoseFactorEndsAreNan) {
     Settings settings = few(Method::automatic);
@@ -166,6 +186,46 @@ TEST(Outcomes, AnEquationWithAPoleIsAStepThatIsTooShort) {
             EXPECT_EQ(record.samples.back().t, 6.5) << row.name;
         }
     }
+}
+
+// t after so many steps, as they are to go on: does any of the first `most` doublings end the run?
+std::size_t steps_until_given_up(double end, std::size_t most, const std::function<double(double)>& t_after) {
+    StepState state;
+    for (std::size_t k = 0; k <= most; ++k) {
+        state.steps = std::size_t{1} << k;
+        state.t = t_after(static_cast<double>(state.steps));
+        StepState between = state;
+        between.steps += k < 2 ? 0 : 1;
+        if (gets_nowhere(state, end)) {
+            EXPECT_FALSE(k >= 2 && gets_nowhere(between, end)) << "asked at doublings alone";
+            return state.steps;
+        }
+    }
+    return 0;
+}
+
+// Towards a pole (t - 5)^-p, p > 1, N steps lead to a distance of N^(-1/(p-1)), and nobody sees the end of it.
+TEST(Stuck, WhereDoublingTheStepsLeadsLessFarEachTime) {
+    EXPECT_EQ(steps_until_given_up(10, 40, [](double n) { return 5 - std::pow(n, -0.5); }), 1U << 18);
+    EXPECT_EQ(steps_until_given_up(10, 40, [](double n) { return 5 - 1 / n; }), 1U << 18);
+    EXPECT_EQ(steps_until_given_up(100, 40, [](double n) { return std::log(n); }), 1U << 18);
+    EXPECT_EQ(steps_until_given_up(10, 40, [](double) { return 5.0; }), 1U << 18) << "not at all";
+    // Where what is left is near, or where it goes on, however slowly: lengths of steps that stay, fall like 1/t, grow.
+    EXPECT_EQ(steps_until_given_up(5 - 1e-4, 26, [](double n) { return 5 - std::pow(n, -0.5); }), 0U);
+    EXPECT_EQ(steps_until_given_up(1e100, 40, [](double n) { return 1e-6 * n; }), 0U);
+    EXPECT_EQ(steps_until_given_up(1e100, 40, [](double n) { return std::sqrt(n); }), 0U);
+    EXPECT_EQ(steps_until_given_up(1e100, 40, [](double n) { return std::exp(n / 1e4); }), 0U);
+    EXPECT_EQ(steps_until_given_up(1e9, 40, [](double n) { return n < 2e5 ? 5 - 1 / n : n; }), 0U)
+        << "one that falls for a while";
+}
+
+TEST(Outcomes, ARunThatGetsNowhereIsAStepThatIsTooShort) {
+    Settings settings = few(Method::erk);
+    settings.tokens = settings.dim = 2;
+    const Record record = run(settings, scheme::Program::parse("norm(x + dt*f(x)/(t-5.001)^3)"));
+    EXPECT_EQ(record.outcome, Outcome::step_underflow);
+    EXPECT_EQ(record.steps, 1U << 18);
+    EXPECT_NEAR(record.ended, 5.001, 0.01);
 }
 
 // Between two switches, where no fixed time is looked at, an equation may have no limit either.

@@ -59,6 +59,15 @@ TEST(InShort, ASimulationSaysThatTokensGatheredInSeveralPlaces) {
         << "what was waited for is not early";
 }
 
+TEST(InShort, ASimulationOfOneTokenSaysThatItIsAlone) {
+    const ResultFolder folder("simulate");
+    folder.put("config.toml", "[simulate]\ntokens = 1\ndim = 2\ntime = 10\nsystems = 1\n");
+    folder.put("result.json", R"({"runs": [)" + run("a", "1", "null", "1") + "]}");
+    const auto text = said(folder);
+    ASSERT_EQ(text.size(), 2U);
+    EXPECT_EQ(text[1], "One token alone has no other to gather with.");
+}
+
 Json claim(const std::string& id, const std::string& verdict) {
     return {{"id", id},   {"statement", "S " + id}, {"source", ""},   {"verdict", verdict},
             {"note", ""}, {"predicted", ""},        {"measured", ""}, {"tolerance", ""}};

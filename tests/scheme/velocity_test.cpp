@@ -129,6 +129,49 @@ TEST(Velocity, OfANormInsideTheStreamNeedsTheProjection) {
     expect_first_order(Program::parse("norm(x) + dt*f(norm(x))"), SubLayers::attention_only);
 }
 
+// Where N0 depends on t, x follows it: layers tell how fast.
+TEST(Velocity, FollowsAProjectionThatTimeMoves) {
+    for (const char* text : {"norm(x + dt*f(x))/sqrt(t+1)", "(1+depth)*norm(x + dt*f(norm(x)))",
+                             "norm(x)*exp(-t) + dt*f(norm(x))", "a*norm(x + dt*f(norm(x))) where ~a = 1+t",
+                             "y = norm(y + dt*f(x))*(1+t); x = norm(x + dt*f(norm(y))) | x + y",
+                             "y = y + dt*f(norm(y)); x = norm(y + t*x0) + 0*x"}) {
+        expect_first_order(Program::parse(text), SubLayers::attention_only);
+    }
+}
+
+// At t = 0 sqrt(t) has no slope: it is a factor of f, or of what the norm takes away again.
+TEST(Velocity, IsThereWhereAFactorOfFHasNoSlopeInTime) {
+    for (const char* text :
+         {"norm(x + dt*sqrt(t)*f(x))", "norm(x + dt*t^t*f(x))", "norm(x + sqrt(t)*dt/(1+sqrt(t))*f(x))",
+          "x + dt^(1+t)*f(norm(x))", "norm((1+sqrt(t))*x + dt*f(x))"}) {
+        const Program program = Program::parse(text);
+        RowStep<double> step(program, SubLayers::attention_only, tokens, dim);
+        State<double> state = State<double>::start(program, tokens, dim, random_rows(tokens, dim, 4));
+        const Environment env = Environment::ode(0, 10, tokens, dim);
+        ASSERT_EQ(step.project(env, state), std::nullopt) << text;
+        std::vector<std::vector<double>> slopes;
+        EXPECT_EQ(step.velocity(env, state, plain_sub_layers<double>(tokens, dim, beta), slopes), std::nullopt) << text;
+        for (const double slope : slopes[0]) {
+            EXPECT_TRUE(std::isfinite(slope)) << text;
+        }
+        EXPECT_EQ(limit_problem(program, SubLayers::attention_only), std::nullopt) << text;
+    }
+}
+
+// x at rest: what is left is the change of (1+t)^2.
+TEST(Velocity, WithoutABlockIsTheDrift) {
+    const Program program = Program::parse("norm(x + dt*f(x))*(1+t)^2");
+    RowStep<double> step(program, SubLayers::attention_only, tokens, dim);
+    State<double> state = State<double>::start(program, tokens, dim, random_rows(tokens, dim, 4));
+    const Environment env = Environment::ode(3, 10, tokens, dim);
+    ASSERT_EQ(step.project(env, state), std::nullopt);
+    std::vector<std::vector<double>> slopes;
+    ASSERT_EQ(step.drift(env, state, slopes), std::nullopt);
+    for (std::size_t i = 0; i < slopes[0].size(); ++i) {
+        EXPECT_NEAR(slopes[0][i], state.streams[0][i] / 2, 1e-13);  // 2 (1+t) of (1+t)^2
+    }
+}
+
 TEST(Velocity, OfNormInsideTheStreamReachesTheConsensusThatLayersReach) {
     // Published check value: n = d = 12, beta = 1, symmetric start, t = 6 gives cosine 0.9999; without the projection
     // 0.949.
