@@ -314,6 +314,35 @@ std::size_t flooded(std::size_t n, const double* z, double level) {
     return components;
 }
 
+// A zero row has no angle, and cosine 0 with every row: it is counted apart from the others.
+std::vector<double> with_angle(std::size_t n, const double* z) {
+    std::vector<double> rows;
+    rows.reserve(2 * n);
+    for (std::size_t i = 0; i < n; ++i) {
+        if (z[2 * i] != 0 || z[2 * i + 1] != 0) {
+            rows.insert(rows.end(), {z[2 * i], z[2 * i + 1]});
+        }
+    }
+    return rows;
+}
+
+double circle_sum_with_zeros(std::size_t n, const double* z, double beta) {
+    const std::vector<double> rows = with_angle(n, z);
+    const std::size_t count = rows.size() / 2;
+    const auto pairs_with_zeros = static_cast<double>(n - count) * static_cast<double>(n + count);  // n^2 - count^2
+    const double others = count > 0 ? circle_sum(count, rows.data(), beta) : 0;
+    return others + (count < n ? pairs_with_zeros * std::exp(-beta) : 0);
+}
+
+std::size_t arcs_with_zeros(std::size_t n, const double* z, double level) {
+    const std::vector<double> rows = with_angle(n, z);
+    const std::size_t count = rows.size() / 2;
+    if (count < n && level < 0) {
+        return 1;  // a zero row joins all others
+    }
+    return (count > 0 ? arcs(count, rows.data(), level) : 0) + n - count;
+}
+
 }  // namespace
 
 PairStatistics pair_statistics(std::size_t n, std::size_t d, const double* z, double beta, std::optional<double> level,
@@ -321,7 +350,7 @@ PairStatistics pair_statistics(std::size_t n, std::size_t d, const double* z, do
     PairStatistics result;
     const bool sorted = d == 2 || d == 3;
     if (d == 2 && n >= circle_tokens) {
-        result.exponential_sum = circle_sum(n, z, beta);
+        result.exponential_sum = circle_sum_with_zeros(n, z, beta);
         if (above) {
             result.above = circle_pairs_above(n, z, *above);
         }
@@ -329,7 +358,7 @@ PairStatistics pair_statistics(std::size_t n, std::size_t d, const double* z, do
         result = by_tiles(n, d, z, beta, sorted ? std::nullopt : level, above);
     }
     if (level && sorted) {
-        result.components = d == 2 ? arcs(n, z, *level) : flooded(n, z, *level);
+        result.components = d == 2 ? arcs_with_zeros(n, z, *level) : flooded(n, z, *level);
     }
     return result;
 }

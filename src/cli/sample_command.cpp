@@ -103,10 +103,7 @@ void note_unknown(const tokenizer::Tokenizer& tokenizer, const std::string& prom
 }
 
 void check_memory(const model::Architecture& a, std::size_t prompt, std::size_t tokens) {
-    const std::size_t longest = std::min(prompt + tokens, std::max(prompt, a.positions));
-    const double cache = 8.0 * static_cast<double>(a.layers * a.key_width()) * static_cast<double>(longest);
-    const double needed =
-        2 * cache + model::memory_estimate(a, std::min(prompt, a.positions), model::Keep::nothing);  // arrays double
+    const double needed = model::sample_memory(a, prompt, tokens);
     const double available = available_memory();
     if (needed > available) {
         throw Error(ErrorKind::resource, where_sample,

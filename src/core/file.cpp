@@ -322,16 +322,34 @@ void AtomicFile::commit() {
     }
 }
 
-void remove_abandoned(const std::filesystem::path& folder, std::string_view name) {
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
     // By hand: the library's iterator ends the process when memory runs out in it.
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.empty() ? "." : folder.c_str()), ::closedir);
-    std::vector<std::filesystem::path> found;
-    for (const dirent* entry = nullptr; directory && (entry = ::readdir(directory.get())) != nullptr;) {
-        if (is_temporary_name(entry->d_name, name)) {
-            found.push_back(folder / entry->d_name);
+    if (!directory) {
+        throw_file_error("core.names_in", folder, errno, "a folder that can be read");
+    }
+    std::vector<std::string> names;
+    for (const dirent* entry = nullptr; (entry = ::readdir(directory.get())) != nullptr;) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") {
+            names.emplace_back(name);
         }
     }
-    for (const std::filesystem::path& path : found) {
+    return names;
+}
+
+void remove_abandoned(const std::filesystem::path& folder, std::string_view name) {
+    std::vector<std::string> names;
+    try {
+        names = names_in(folder);
+    } catch (const Error&) {
+        return;  // nothing is there, or nothing to be had
+    }
+    for (const std::string& one : names) {
+        if (!is_temporary_name(one, name)) {
+            continue;
+        }
+        const std::filesystem::path path = folder / one;
         const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
         if (file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
             ::unlink(path.c_str());

@@ -3,7 +3,7 @@
 // Promises: every failure is an Error of kind io (resource when the disk is full) that names the path and the system's
 // reason; a file written through AtomicFile is either the old one or the complete new one, also after a crash. Not
 // here: files that grow line by line (record/json_lines.hpp) and locking. A mapped file that somebody else truncates
-// while it is read ends the process, as with every memory map.
+// while it is read raises SIGBUS, as with every memory map; the program gives that a sentence (cli/process.hpp).
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flyball {
 
@@ -70,6 +71,9 @@ class AtomicFile {
     std::filesystem::path temporary_;
     int descriptor_ = -1;
 };
+
+// Of the files and folders in a folder, in no order.
+std::vector<std::string> names_in(const std::filesystem::path& folder);
 
 // Deletes what AtomicFiles in `folder` left behind whose process was killed before it could commit; of `name` alone,
 // when one is given. Writers that are still at work keep theirs. Failures are ignored.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/blas.hpp"
@@ -13,6 +14,9 @@
 extern "C" {
 void dsyev_(const char* job, const char* triangle, const int* n, double* a, const int* lda, double* values,
             double* work, const int* work_size, int* info, std::size_t, std::size_t);
+void dgeev_(const char* left, const char* right, const int* n, double* a, const int* lda, double* real,
+            double* imaginary, double* vl, const int* ldvl, double* vr, const int* ldvr, double* work,
+            const int* work_size, int* info, std::size_t, std::size_t);
 void dgesdd_(const char* job, const int* m, const int* n, double* a, const int* lda, double* values, double* u,
              const int* ldu, double* vt, const int* ldvt, double* work, const int* work_size, int* integers, int* info,
              std::size_t);
@@ -56,6 +60,30 @@ std::vector<double> symmetric_eigenvalues(std::vector<double> matrix, std::size_
     dsyev_("N", "U", &n, matrix.data(), &n, values.data(), work.data(), &work_size, &info, 1, 1);
     if (info != 0) {  // does not converge on NaN: the caller sees NaN, not an error
         values.assign(size, std::numeric_limits<double>::quiet_NaN());
+    }
+    return values;
+}
+
+// Fortran sees the transpose, which has the same eigenvalues.
+std::vector<std::complex<double>> eigenvalues(std::vector<double> matrix, std::size_t size) {
+    prepare_blas();
+    const BlasThreads one(1);
+    const int n = checked_size(size, "core.eigenvalues");
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    std::vector<std::complex<double>> values(size, {nan, nan});
+    if (size == 0 || !std::all_of(matrix.begin(), matrix.end(), [](double v) { return std::isfinite(v); })) {
+        return values;
+    }
+    std::vector<double> real(size);
+    std::vector<double> imaginary(size);
+    std::vector<double> work(4 * size);
+    const int work_size = static_cast<int>(work.size());
+    const int no_vectors = 1;
+    int info = 0;
+    dgeev_("N", "N", &n, matrix.data(), &n, real.data(), imaginary.data(), nullptr, &no_vectors, nullptr, &no_vectors,
+           work.data(), &work_size, &info, 1, 1);
+    for (std::size_t i = 0; info == 0 && i < size; ++i) {
+        values[i] = {real[i], imaginary[i]};
     }
     return values;
 }

@@ -2,6 +2,7 @@
 #include "core/parallel.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 #include <limits>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -52,6 +53,30 @@ bool spin_until(Condition condition) {
     } while (std::chrono::steady_clock::now() < limit);
     return false;
 }
+
+// How threads are begun: with the stack they get by themselves, and never with less than thread_stack_bytes. By
+// themselves they get as much as `ulimit -s` says, or 2 MB where it says "unlimited".
+class ThreadAttributes {
+  public:
+    ThreadAttributes() : valid_(pthread_attr_init(&attributes_) == 0) {
+        std::size_t usual = 0;
+        if (valid_ && pthread_attr_getstacksize(&attributes_, &usual) == 0 && usual < thread_stack_bytes) {
+            static_cast<void>(pthread_attr_setstacksize(&attributes_, thread_stack_bytes));
+        }
+    }
+    ~ThreadAttributes() {
+        if (valid_) {
+            pthread_attr_destroy(&attributes_);
+        }
+    }
+    ThreadAttributes(const ThreadAttributes&) = delete;
+    ThreadAttributes& operator=(const ThreadAttributes&) = delete;
+    const pthread_attr_t* get() const { return valid_ ? &attributes_ : nullptr; }
+
+  private:
+    pthread_attr_t attributes_{};
+    bool valid_;
+};
 
 struct Split {
     std::size_t count;
@@ -158,21 +183,32 @@ class Pool {
 
     void start() {
         const auto workers = static_cast<std::size_t>(threads() - 1);
+        if (workers_.size() == workers || refused_) {
+            return;
+        }
+        workers_.reserve(workers);
+        const ThreadAttributes attributes;
         while (workers_.size() < workers && !refused_) {
-            try {
-                workers_.emplace_back([this] { work(); });
-            } catch (const std::system_error&) {
-                refused_ = true;  // the system gives no more threads; the results do not depend on how many there are
+            pthread_t worker{};
+            // Where the system gives no more threads: the results do not depend on how many there are.
+            refused_ = pthread_create(&worker, attributes.get(), work_in, this) != 0;
+            if (!refused_) {
+                workers_.push_back(worker);
             }
         }
+    }
+
+    static void* work_in(void* pool) {
+        static_cast<Pool*>(pool)->work();
+        return nullptr;
     }
 
     void stop() {
         stopping_.store(true);
         { const std::lock_guard lock(sleep_); }
         work_.notify_all();
-        for (std::thread& worker : workers_) {
-            worker.join();
+        for (const pthread_t worker : workers_) {
+            pthread_join(worker, nullptr);
         }
         workers_.clear();
         stopping_.store(false);
@@ -181,7 +217,7 @@ class Pool {
 
     std::atomic<int> threads_{available_cpus()};
     std::mutex owner_;  // held by the caller whose job is running
-    std::vector<std::thread> workers_;
+    std::vector<pthread_t> workers_;
     bool refused_ = false;
     std::atomic<bool> stopping_{false};
 

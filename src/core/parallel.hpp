@@ -42,6 +42,10 @@ class FunctionRef<Result(Arguments...)> {
 using SlotBody = FunctionRef<void(std::size_t slot, std::size_t begin, std::size_t end)>;
 using SlotSum = FunctionRef<double(std::size_t slot, std::size_t begin, std::size_t end)>;
 
+// Bytes of stack that a thread of the pool has at least, whatever `ulimit -s` says: the matrix library puts megabytes on
+// it. A caller's own thread, which takes slots too, should have as many.
+inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20U;
+
 // Threads used from now on, the caller included; between 1 and 1024. Not from inside a body.
 void set_threads(int count);
 int threads();

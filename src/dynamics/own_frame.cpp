@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "measure/rows.hpp"
 #include "scheme/plane.hpp"
@@ -109,8 +110,8 @@ void OwnFrame::load(const Environment& env, const State<double>& state, const st
         }
         split(state.embedding.data() + row * dim_, theta, dim_, framed_.embedding.data() + row * wide);
     }
-    // Where N0 gives x the same length whatever it was, that length has no velocity; 1 - u u, which says so too, is a
-    // rounding error instead of zero, and steps of 10^20 would carry it away.
+    // Where N0 gives x the same length whatever it was, that length has the velocity that N0 gives it with t, as a rule
+    // none; 1 - u u, which says so too, is a rounding error instead of zero, and steps of 10^20 would carry it away.
     State<double> doubled = framed_;
     for (std::size_t row = 0; row < rows_; ++row) {
         doubled.streams[0][row * wide] *= 2;
@@ -122,6 +123,7 @@ void OwnFrame::load(const Environment& env, const State<double>& state, const st
         const double once = framed_.streams[0][row * wide];
         fixed_[row] = std::fabs(doubled.streams[0][row * wide] - once) <= 1e-9 * std::fabs(once);
     }
+    step_.drift(env, framed_, drift_);
 }
 
 // f of framed rows. Where every row is a multiple of its theta (nothing across), attention comes in its two parts with
@@ -199,9 +201,12 @@ void OwnFrame::evaluate(const Environment& env, Answer kind) {
     replayed_ = 0;
     step_.velocity(
         env, framed_, [&](SubLayer, const double* in, double* out) { answer(kind, in, out); }, slopes_);
+    if (kind == Answer::probe) {  // what f does, and not what goes on without it
+        std::transform(slopes_[0].begin(), slopes_[0].end(), drift_[0].begin(), slopes_[0].begin(), std::minus<>());
+    }
     for (std::size_t row = 0; row < rows_; ++row) {
         if (fixed_[row]) {
-            slopes_[0][row * (dim_ + 1)] = 0;
+            slopes_[0][row * (dim_ + 1)] = drift_[0][row * (dim_ + 1)];
         }
     }
 }
@@ -259,7 +264,10 @@ void OwnFrame::speed(const Environment& env, const State<double>& state, const s
     velocity(env, state, leader, ambient);  // leaves slopes_
     Values out;
     Values slope;
-    step_.readout(env, framed_, slopes_, out, slope);
+    if (!step_.readout(env, framed_, slopes_, out, slope)) {
+        speeds.assign(rows_, HUGE_VAL);
+        return;
+    }
     speeds.assign(rows_, 0.0);
     for (std::size_t row = 0; row < rows_; ++row) {
         const double* y = out.data() + row * wide;

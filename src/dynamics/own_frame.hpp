@@ -42,7 +42,7 @@ class OwnFrame {
     void velocity(const scheme::Environment& env, const scheme::State<double>& state,
                   const std::vector<std::size_t>& leader, std::vector<Values>& slopes);
 
-    // |theta'| of the readout: [rows].
+    // |theta'| of the readout: [rows]. Infinite where the readout changes infinitely fast with t.
     void speed(const scheme::Environment& env, const scheme::State<double>& state,
                const std::vector<std::size_t>& leader, Values& speeds);
 
@@ -85,7 +85,8 @@ class OwnFrame {
     scheme::RowStep<double> step_;  // on rows of dim + 1
     scheme::State<double> framed_;  // [rows, dim + 1]
     std::vector<Values> slopes_;    // of framed_
-    std::vector<bool> fixed_;       // [rows]: N0 sets the length of x, which then has no velocity
+    std::vector<bool> fixed_;       // [rows]: N0 sets the length of x, which then changes with t alone
+    std::vector<Values> drift_;     // of framed_: how N0 changes with t
     Values theta_;                  // [rows, dim]
     Values scale_;                  // [rows]: what f saw last, as multiples of theta
     Values along_;                  // [rows]

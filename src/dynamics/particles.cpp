@@ -231,8 +231,11 @@ std::vector<double> Particles::mean_of_systems(const std::vector<double>& of_row
 
 Values Particles::plain_speeds(double t) {
     velocity(t, slopes_);
-    step_.readout(ode_environment(t), state_, slopes_, readout_, readout_slope_);
+    const bool finite = step_.readout(ode_environment(t), state_, slopes_, readout_, readout_slope_);
     measure::directions(readout_rows(), theta_);
+    if (!finite) {
+        return Values(problem_.systems, HUGE_VAL);
+    }
     Values speeds;
     for (std::size_t m = 0; m < problem_.systems; ++m) {
         const std::size_t begin = m * problem_.tokens * problem_.dim;

@@ -110,7 +110,8 @@ bool Runner::healthy(const Sample& sample) {
     } else if (sample.radius_min < zero_radius * problem_.r0) {
         end(Outcome::radius_zero);
     }
-    if (!ended_ && !std::isfinite(sample.speed)) {  // lengths say more where they tell too
+    // Lengths say more where they tell too. Infinite is a readout such as x*sqrt(t) + x0 at its start: the run goes on.
+    if (!ended_ && std::isnan(sample.speed)) {
         end(Outcome::nan);
     }
     return !ended_;

@@ -118,7 +118,7 @@ std::vector<double> without_mean(const Settings& s) {
         }
         if (measure::length(rows.data() + begin, s.dim) <= only_mean * before) {
             fail_trained(
-                fmt::format("the row {} of {}, whose channels are all alike", row, flyball::quoted(s.start_file)),
+                fmt::format("row {} of {}, whose channels are all alike", row + 1, flyball::quoted(s.start_file)),
                 "rows with a direction of their own: LayerNorm takes the mean of the channels away, and of this "
                 "one nothing is left");
         }

@@ -40,16 +40,16 @@ class Steps {
     double sum_ = 0;
 };
 
-void copy_moments(const measure::Moments& moments, const model::Batch& batch, LayerReport& report) {
+void copy_moments(const measure::Moments& moments, LayerReport& report) {
     report.norm = moments.norm;
     report.mean_abs = moments.mean_abs;
     report.entry_variance = moments.entry_variance;
-    report.data_variance = batch.sequences > 1 ? moments.data_variance : not_measured;
+    report.data_variance = moments.data_variance;
 }
 
-void copy_block(const model::BlockMeasures& block, const model::Batch& batch, LayerReport& report) {
+void copy_block(const model::BlockMeasures& block, LayerReport& report) {
     constexpr double pi = std::numbers::pi;
-    copy_moments(block.moments, batch, report);
+    copy_moments(block.moments, report);
     report.attention_norm = block.attention.norm;
     report.attention_ratio = block.attention.ratio;
     report.attention_cosine = block.attention.cosine;
@@ -143,11 +143,11 @@ void measure_blocks(const model::Model<float>& model, model::Batch batch, const 
     } else if (!targets.empty()) {
         report.loss = pass.loss(targets);
     }
-    copy_moments(blocks.embedding().moments, batch, report.embedding);
+    copy_moments(blocks.embedding().moments, report.embedding);
     report.embedding.gradient = blocks.embedding().gradient;
     const std::vector<model::BlockMeasures> measured = blocks.blocks();
     for (std::size_t l = 0; l < measured.size(); ++l) {
-        copy_block(measured[l], batch, report.layers[l]);
+        copy_block(measured[l], report.layers[l]);
         report.heads.push_back(measured[l].heads);
     }
     report.first_not_finite = blocks.first_not_finite();

@@ -227,20 +227,29 @@ std::string massive_sentence(const Report& report, const Spelling& spelling) {
                                   : std::string("where half of the entries are 0"));
 }
 
-std::string sink_sentence(const Report& report) {
+// Blocks that call no attention have no heads to speak of: their measures are NaN.
+std::optional<std::string> sink_sentence(const Report& report) {
     std::size_t sinks = 0;
     std::size_t heads = 0;
+    std::optional<std::size_t> most;
     for (std::size_t l = 0; l < report.heads.size(); ++l) {
+        const LayerReport& layer = report.layers[l];
+        if (!std::isfinite(layer.sink_heads)) {
+            continue;
+        }
         heads += report.heads[l].size();
-        sinks += static_cast<std::size_t>(
-            std::lround(report.layers[l].sink_heads * static_cast<double>(report.heads[l].size())));
+        sinks += static_cast<std::size_t>(std::lround(layer.sink_heads * static_cast<double>(report.heads[l].size())));
+        if (!most || !(report.layers[*most].largest_logit >= layer.largest_logit)) {
+            most = l;
+        }
     }
-    const std::vector<double> scores = values_of(report, &LayerReport::largest_logit);
-    const std::size_t most = place_of_most(scores);
+    if (!most) {
+        return std::nullopt;
+    }
     return fmt::format(
         "{} of {} heads give the first token more than 30 % of their weight; the largest attention score "
         "is {} (block {}).",
-        sinks, heads, digits(scores[most]), most);
+        sinks, heads, digits(report.layers[*most].largest_logit), *most);
 }
 
 std::optional<std::string> gradient_sentence(const Report& report) {

@@ -62,6 +62,10 @@ class PassAnalysis {
         });
         taps.add("blocks.*.attn.out", [this](const View& view) { end_layer(view.layer); });
         model::forward(pass, input, taps);
+        if (std::all_of(rows_done_.begin(), rows_done_.end(), [](std::size_t rows) { return rows == 0; })) {
+            throw Error(ErrorKind::input, "limits.analyse", "a model whose blocks call no attention",
+                        "a block that does", "the equation has to read f( ) or attn( )");
+        }
     }
 
     HeadSums& sums(std::size_t layer, std::size_t head, std::size_t normaliser) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/number.hpp"
 #include "limits/settings.hpp"
@@ -38,16 +39,32 @@ double speed(const HeadResult& head) {
     return head.spectral * 2 * head.temperature;
 }
 
+// Of the others nothing is known: no row of theirs could be measured, or their block calls no attention.
+std::vector<HeadResult> measured_heads(const Result& result) {
+    std::vector<HeadResult> heads;
+    std::copy_if(result.heads.begin(), result.heads.end(), std::back_inserter(heads),
+                 [](const HeadResult& head) { return head.rows > 0; });
+    return heads;
+}
+
 template <class Test>
-std::size_t count_if(const Result& result, const Test& test) {
-    return static_cast<std::size_t>(std::count_if(result.heads.begin(), result.heads.end(),
-                                                  [&](const HeadResult& h) { return test(diagnose(h)); }));
+std::size_t count_if(const std::vector<HeadResult>& heads, const Test& test) {
+    return static_cast<std::size_t>(
+        std::count_if(heads.begin(), heads.end(), [&](const HeadResult& h) { return test(diagnose(h)); }));
+}
+
+bool any_compared(const KsCurve& curve) {
+    return std::any_of(curve.distances.begin(), curve.distances.end(), [](double d) { return std::isfinite(d); });
 }
 
 // "first" because larger N may differ again.
-std::string critical_text(const CriticalN& critical, std::size_t length) {
+std::string critical_text(const KsCurve& curve) {
+    const CriticalN& critical = curve.by_distance;
+    const std::size_t length = curve.length;
     if (!critical.n) {
-        return fmt::format("At {} tokens the N heaviest keys of a head differ from N random ones for every N.", length);
+        return fmt::format("At {} tokens {}.", length,
+                           any_compared(curve) ? "the N heaviest keys of a head differ from N random ones for every N"
+                                               : "there is no N at which all heads could be compared with random keys");
     }
     return fmt::format(
         "At {} tokens the N heaviest keys of a head first look like N random ones at N = {} ({} of the tokens).",
@@ -139,44 +156,57 @@ std::size_t longest(const Result& result) {
 
 std::vector<std::string> summary(const std::vector<Result>& results) {
     const Result& r = results.front();
-    const auto heads = static_cast<double>(r.heads.size());
-    const auto share = [&](std::size_t count) { return percent(static_cast<double>(count) / heads); };
+    const std::vector<HeadResult> heads = measured_heads(r);
+    if (heads.empty()) {
+        return {"Nothing could be measured: no row of any head has finite scores and vectors and three keys."};
+    }
+    const auto share = [&](std::size_t count) {
+        return percent(static_cast<double>(count) / static_cast<double>(heads.size()));
+    };
     const DistanceMeans& first = r.by_length.front();
     const DistanceMeans& last = r.by_length.back();
-    const KsCurve& critical = r.critical.back();
     std::vector<std::string> lines;
-    lines.push_back(fmt::format("{} of {} heads are selective (90 % of the weight on 6 % of the keys or less).",
-                                count_if(r, [](const Diagnosis& d) { return d.selective; }), r.heads.size()));
+    lines.push_back(fmt::format("{} of {} heads are selective (90 % of the weight on 6 % of the keys or less).{}",
+                                count_if(heads, [](const Diagnosis& d) { return d.selective; }), heads.size(),
+                                heads.size() == r.heads.size() ? std::string()
+                                                               : fmt::format(" The other {} could not be measured.",
+                                                                             r.heads.size() - heads.size())));
     lines.push_back(fmt::format(
         "The 5 heaviest keys hold {} of the weight at {} tokens{}.", percent(first.share), first.length,
         first.length == last.length ? std::string() : fmt::format(", {} at {}", percent(last.share), last.length)));
-    lines.push_back(critical_text(critical.by_distance, critical.length));
-    lines.push_back(told_text(r, share(count_if(r, [](const Diagnosis& d) { return d.saturated; }))));
+    lines.push_back(critical_text(r.critical.back()));
+    lines.push_back(told_text(r, share(count_if(heads, [](const Diagnosis& d) { return d.saturated; }))));
     lines.push_back(fmt::format(
         "{} of heads are sinks: one key gets {:.0f} % of their weight or more. {} sit near a tie of two keys, where "
         "weights move fastest.",
-        share(count_if(r, [](const Diagnosis& d) { return d.sink; })), 100 * least_sink,
-        share(count_if(r, [](const Diagnosis& d) { return d.sensitive; }))));
+        share(count_if(heads, [](const Diagnosis& d) { return d.sink; })), 100 * least_sink,
+        share(count_if(heads, [](const Diagnosis& d) { return d.sensitive; }))));
     return lines;
 }
 
 std::string guidance(const std::vector<Result>& results) {
     const Result& r = results.front();
+    const std::vector<HeadResult> heads = measured_heads(r);
+    if (heads.empty()) {
+        return {};
+    }
     const KsCurve& critical = r.critical.back();
     std::string text;
     if (critical.by_distance.n) {
         text += fmt::format(
             "At {} tokens let no head rely on {} keys or more: such a choice cannot be told from a random one. ",
             critical.length, *critical.by_distance.n);
-    } else {
+    } else if (any_compared(critical)) {
         text += fmt::format("At {} tokens every N selects what a random choice would not. ", critical.length);
     }
-    const double saturated = static_cast<double>(count_if(r, [](const Diagnosis& d) { return d.saturated; })) /
-                             static_cast<double>(r.heads.size());
-    text += saturated > 0.5 ? "Most heads are saturated, so that more heads would help more than longer texts. "
-                            : "Most heads still tell their heaviest keys from the rest. ";
+    if (diagnosis_n(heads) > 0) {
+        const std::size_t saturated = count_if(heads, [](const Diagnosis& d) { return d.saturated; });
+        text += 2 * saturated > heads.size()
+                    ? "Most heads are saturated, so that more heads would help more than longer texts. "
+                    : "Most heads still tell their heaviest keys from the rest. ";
+    }
     double coldest = HUGE_VAL;
-    for (const HeadResult& head : r.heads) {
+    for (const HeadResult& head : heads) {
         coldest = std::min(coldest, head.temperature);
     }
     text += coldest <= 0.1 ? fmt::format(

@@ -119,6 +119,10 @@ void OverHeads::end_pass(const Plan& plan, double alpha, const std::vector<Cover
     for (std::size_t k = 0; k < plan.lengths.size(); ++k) {
         KsCurve curve;
         curve.length = plan.lengths[k];
+        // A head without a row (its block calls no attention) has no curve.
+        std::erase_if(curves_[k], [](const HeadSums::Curves& head) {
+            return std::all_of(head.distance.begin(), head.distance.end(), [](double d) { return std::isnan(d); });
+        });
         const std::size_t heads = curves_[k].size();
         for (std::size_t n = 0; n + 1 < plan.lengths[k]; ++n) {
             std::vector<double> distance;

@@ -49,11 +49,11 @@ RowSums sums_of(const Real* row, std::size_t count) {
     return total;
 }
 
-// Mean over (j, k) of the variance over sequences.
+// Mean over (j, k) of the variance over sequences, of which there have to be two.
 template <class Real>
 double data_variance(const Real* x, std::size_t sequences, std::size_t entries) {
     if (sequences < 2) {
-        return 0;
+        return std::nan("");
     }
     constexpr std::size_t piece = 256;  // entries at a time
     const auto count = static_cast<double>(sequences);

@@ -2,7 +2,7 @@
 //
 //     mean_abs         mean over s, j, k of |X|
 //     entry_variance   mean over s of the variance of X over (j, k)
-//     data_variance    mean over (j, k) of the variance of X over s; 0 for one sequence
+//     data_variance    mean over (j, k) of the variance of X over s; NaN for one sequence
 //     norm             mean over s, j of the length of row (s, j)
 //
 // Variances are mean squared deviations from the mean (divided by the number of values, not one less). The first three

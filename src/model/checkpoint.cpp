@@ -189,6 +189,24 @@ std::vector<float> from_file(const Architecture& a, const ParameterSpec& spec, s
     unreachable();
 }
 
+// Keys that send transformers elsewhere, or show another stream: obeying half of a folder would be another model.
+void check_redirections(const ConfigReader& config) {
+    const Json& json = config.json();
+    if (const auto found = json.find("transformers_weights"); found != json.end() && !found->is_null()) {
+        config.fail("transformers_weights", "no such key, which names another file of tensors",
+                    "call that file model.safetensors and take the key out");
+    }
+    if (const auto found = json.find("configuration_files"); found != json.end() && !found->empty()) {
+        config.fail("configuration_files", "no such key, by which another file may stand for config.json",
+                    "call the one for your version config.json");
+    }
+    if (const auto found = json.find("tie_last_hidden_states");
+        found != json.end() && (*found == false || *found == 0)) {
+        config.fail("tie_last_hidden_states", "true: the last hidden states are those behind the final norm",
+                    "take the key out; logits do not depend on it");
+    }
+}
+
 }  // namespace
 
 // Everything is checked before a number is used: the family, its sizes, that every tensor of the layout is there with
@@ -197,6 +215,7 @@ std::vector<float> from_file(const Architecture& a, const ParameterSpec& spec, s
 Model<float> make_model(const Json& config_json, std::shared_ptr<const SafeTensors> tensors, const std::string& what) {
     const ConfigReader config(config_json, fmt::format("config.json of {}", what));
     const Family& family = family_of(config);
+    check_redirections(config);
     const TensorNames names(*tensors, family.names);
     Architecture architecture = family.read(config, [&names](std::string_view name) { return names.has(name); });
     check(architecture, config.what());
@@ -261,7 +280,16 @@ Model<float> load_model(const std::filesystem::path& folder) {
     }
     const JsonLimits limits{.max_depth = 16, .max_bytes = std::size_t{16} << 20};
     const Json config = parse_json(read_regular_file(file, limits.max_bytes), flyball::quoted(file.string()), limits);
-    family_of(ConfigReader(config, flyball::quoted(file.string())));  // before the tensors: the clearer message
+    const ConfigReader reader(config, flyball::quoted(file.string()));
+    family_of(reader);  // before the tensors: the clearer message
+    check_redirections(reader);
+    if (is_there(folder / "adapter_config.json", where)) {
+        throw Error(ErrorKind::input, where,
+                    fmt::format("adapter_config.json in {}, an adapter that transformers adds to the model where peft "
+                                "is installed",
+                                what),
+                    "a model alone", "merge the adapter (merge_and_unload) and save the model, or take the file away");
+    }
     return make_model(config, std::make_shared<const SafeTensors>(SafeTensors::open_checkpoint(folder)), what);
 }
 

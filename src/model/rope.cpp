@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <type_traits>
 
 namespace flyball::model {
 
@@ -16,28 +15,44 @@ double counted_channels(const Rope& rope) {
     return static_cast<double>(rope.dims) - (rope.odd ? 1 : 0);
 }
 
+// `dynamic` makes theta grow once a text is longer than what the model was trained for.
+template <class Real>
+Real theta_for(const Rope& rope, std::size_t tokens) {
+    if (rope.scaling != Rope::Scaling::dynamic || static_cast<double>(tokens) <= rope.original_positions) {
+        return static_cast<Real>(rope.theta);
+    }
+    const double dims = counted_channels(rope);
+    const Real longer =
+        static_cast<Real>(rope.factor) * static_cast<Real>(tokens) / static_cast<Real>(rope.original_positions) -
+        static_cast<Real>(rope.factor - 1);
+    return static_cast<Real>(rope.theta) * static_cast<Real>(std::pow(longer, static_cast<Real>(dims / (dims - 2))));
+}
+
 // With c the context that was trained for and wave = 2 pi/frequency:
 //
 //     wave > c/low             frequency/factor                    stretched
 //     wave < c/high            frequency                           kept
 //     between                  a mixture, linear in c/wave
-void scale_llama3(const Rope& rope, std::vector<double>& frequencies) {
-    const double context = rope.original_positions;
-    for (double& frequency : frequencies) {
-        const double wavelength = two_pi / frequency;
-        if (wavelength > context / rope.low_frequency) {
-            frequency /= rope.factor;
-        } else if (wavelength >= context / rope.high_frequency) {
-            const double smooth =
-                (context / wavelength - rope.low_frequency) / (rope.high_frequency - rope.low_frequency);
-            frequency = (1 - smooth) * frequency / rope.factor + smooth * frequency;
+template <class Real>
+void scale_llama3(const Rope& rope, std::vector<Real>& frequencies) {
+    const auto context = static_cast<Real>(rope.original_positions);
+    const auto factor = static_cast<Real>(rope.factor);
+    for (Real& frequency : frequencies) {
+        const Real wavelength = static_cast<Real>(two_pi) / frequency;
+        if (wavelength > static_cast<Real>(rope.original_positions / rope.low_frequency)) {
+            frequency /= factor;
+        } else if (wavelength >= static_cast<Real>(rope.original_positions / rope.high_frequency)) {
+            const Real smooth = (context / wavelength - static_cast<Real>(rope.low_frequency)) /
+                                static_cast<Real>(rope.high_frequency - rope.low_frequency);
+            frequency = (1 - smooth) * frequency / factor + smooth * frequency;
         }
     }
 }
 
 // Channels that turn more than beta_fast times over the context are kept, fewer than beta_slow: stretched, between: a
 // ramp.
-void scale_yarn(const Rope& rope, std::vector<double>& frequencies) {
+template <class Real>
+void scale_yarn(const Rope& rope, const std::vector<Real>& periods, std::vector<Real>& frequencies) {
     const double dims = counted_channels(rope);
     const auto channel_of = [&](double turns) {
         return dims * std::log(rope.original_positions / (turns * two_pi)) / (2 * std::log(rope.theta));
@@ -54,50 +69,48 @@ void scale_yarn(const Rope& rope, std::vector<double>& frequencies) {
         high += 0.001;
     }
     for (std::size_t i = 0; i < frequencies.size(); ++i) {
-        const double ramp = std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
-        frequencies[i] *= ramp / rope.factor + (1 - ramp);
+        const Real ramp = std::clamp((static_cast<Real>(i) - static_cast<Real>(low)) / static_cast<Real>(high - low),
+                                     Real{0}, Real{1});
+        const Real kept = 1 - ramp;
+        const Real stretched = 1 / (static_cast<Real>(rope.factor) * periods[i]);
+        frequencies[i] = stretched * (1 - kept) + frequencies[i] * kept;
     }
 }
 
 }  // namespace
 
-// frequency_i = theta^(-2 i/dims), then the scaling. `dynamic` makes theta grow once a text is longer than what the
-// model was trained for, so that frequencies depend on the number of tokens.
-std::vector<double> rope_frequencies(const Rope& rope, std::size_t tokens) {
-    const double dims = counted_channels(rope);
-    double theta = rope.theta;
-    if (rope.scaling == Rope::Scaling::dynamic) {
-        const double trained = rope.original_positions;
-        const double length = std::max(static_cast<double>(tokens), trained);
-        theta *= std::pow(rope.factor * length / trained - (rope.factor - 1), dims / (dims - 2));
-    }
-    std::vector<double> frequencies(rope.dims / 2);
+// period_i = theta^(2 i/dims), frequency_i = 1/period_i, then the scaling.
+template <class Real>
+std::vector<Real> rope_frequencies(const Rope& rope, std::size_t tokens) {
+    const auto dims = static_cast<Real>(counted_channels(rope));
+    const auto theta = static_cast<double>(theta_for<Real>(rope, tokens));
+    std::vector<Real> periods(rope.dims / 2);
+    std::vector<Real> frequencies(rope.dims / 2);
     for (std::size_t i = 0; i < frequencies.size(); ++i) {
-        frequencies[i] = std::pow(theta, -2 * static_cast<double>(i) / dims);
+        const Real exponent = static_cast<Real>(2 * i) / dims;
+        periods[i] = static_cast<Real>(std::pow(theta, static_cast<double>(exponent)));
+        frequencies[i] = 1 / periods[i];
     }
     if (rope.scaling == Rope::Scaling::linear) {
-        for (double& frequency : frequencies) {
-            frequency /= rope.factor;
+        for (Real& frequency : frequencies) {
+            frequency /= static_cast<Real>(rope.factor);
         }
     } else if (rope.scaling == Rope::Scaling::llama3) {
         scale_llama3(rope, frequencies);
     } else if (rope.scaling == Rope::Scaling::yarn) {
-        scale_yarn(rope, frequencies);
+        scale_yarn(rope, periods, frequencies);
     }
     return frequencies;
 }
 
 template <class Real>
 RopeTable<Real>::RopeTable(const Rope& rope, std::size_t tokens) : half(rope.dims / 2) {
-    const std::vector<double> frequencies = rope_frequencies(rope, tokens);
+    const std::vector<Real> frequencies = rope_frequencies<Real>(rope, tokens);
     cosine.resize(tokens * half);
     sine.resize(tokens * half);
     for (std::size_t p = 0; p < tokens; ++p) {
         for (std::size_t i = 0; i < half; ++i) {
-            double angle = static_cast<double>(p) * frequencies[i];
-            if constexpr (std::is_same_v<Real, float>) {
-                angle = static_cast<double>(static_cast<float>(p) * static_cast<float>(frequencies[i]));
-            }
+            const auto angle = static_cast<double>(static_cast<Real>(p) * frequencies[i]);
             cosine[p * half + i] = static_cast<Real>(rope.attention_factor * std::cos(angle));
             sine[p * half + i] = static_cast<Real>(rope.attention_factor * std::sin(angle));
         }
@@ -130,6 +143,8 @@ void turn(const RopeTable<Real>& table, std::size_t position, std::size_t heads,
     }
 }
 
+template std::vector<float> rope_frequencies(const Rope&, std::size_t);
+template std::vector<double> rope_frequencies(const Rope&, std::size_t);
 template struct RopeTable<float>;
 template struct RopeTable<double>;
 template class RopeTables<float>;

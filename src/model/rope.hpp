@@ -12,11 +12,13 @@
 
 namespace flyball::model {
 
-// [dims/2]; `tokens` matters to dynamic scaling alone.
-std::vector<double> rope_frequencies(const Rope& rope, std::size_t tokens);
+// [dims/2]; `tokens` matters to dynamic scaling alone. In float every step is rounded where torch rounds it: a frequency
+// that is another float is off by 6e-8, and the angle at position 10,000 by 6e-4.
+template <class Real>
+std::vector<Real> rope_frequencies(const Rope& rope, std::size_t tokens);
 
-// Cosines and sines for positions 0..tokens-1, [tokens, dims/2] each. Angles in float are formed as published models
-// form them, frequency and product rounded to float, so that logits agree at long range too.
+// Cosines and sines for positions 0..tokens-1, [tokens, dims/2] each. In float the angle is a product of two floats, as
+// published models form it.
 template <class Real>
 struct RopeTable {
     RopeTable() = default;

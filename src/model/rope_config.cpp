@@ -168,11 +168,17 @@ bool is_there(const ConfigReader& config, const char* key) {
     return config.has(key) && !config.is_null(key);
 }
 
+// What Python takes for no: none, false, 0, and what is empty.
+bool is_nothing(const ConfigReader& config, const char* key) {
+    const auto found = config.json().find(key);
+    return found == config.json().end() || found->empty() || *found == false || *found == 0 || *found == "";
+}
+
 }  // namespace
 
 Rope rope_of(const ConfigReader& config, const RopeKeys& keys, std::size_t head_dim, std::size_t positions) {
-    const ConfigReader older = config.object("rope_scaling");
-    const ConfigReader parameters = older.json().empty() ? config.object("rope_parameters") : older;
+    const ConfigReader parameters =
+        config.object(is_nothing(config, "rope_scaling") ? "rope_parameters" : "rope_scaling");
     for (const auto& [key, value] : parameters.json().items()) {
         if (value.is_object()) {
             parameters.fail(key, "no objects inside", "this family has no rotary positions that differ by block");

@@ -20,6 +20,18 @@ std::size_t limit_of(const Architecture& architecture) {
                                                                : architecture.positions;
 }
 
+}  // namespace
+
+double sample_memory(const Architecture& a, std::size_t prompt, std::size_t tokens) {
+    const std::size_t limit = limit_of(a);
+    const auto longest =
+        std::min(static_cast<double>(prompt) + static_cast<double>(tokens), static_cast<double>(limit));
+    const double cache = 8.0 * static_cast<double>(a.layers * a.key_width()) * longest;
+    return 2 * cache + memory_estimate(a, std::min(prompt, limit), Keep::nothing);
+}
+
+namespace {
+
 using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point start, Clock::time_point end) {

@@ -45,6 +45,10 @@ struct SampleResult {
     double tokens_per_second() const;  // tokens taken in after the prompt by `seconds`; NaN for none
 };
 
+// Bytes that a text of so many tokens takes at its longest, beside the model: keys and values of the positions there
+// are (none are too many for dynamic rotary positions), twice because arrays double, and the pass of the prompt.
+double sample_memory(const Architecture& architecture, std::size_t prompt, std::size_t tokens);
+
 // `written` gets each token as it is chosen and says whether to go on. The prompt has at least one token.
 SampleResult sample(const Model<float>& model, std::vector<std::int32_t> prompt, const SampleSettings& settings,
                     FunctionRef<bool(std::int32_t)> written);

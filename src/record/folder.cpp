@@ -17,13 +17,13 @@
 #include "core/isa.hpp"
 #include "core/parallel.hpp"
 #include "core/version.hpp"
+#include "record/ownership.hpp"
 
 namespace flyball::record {
 
 namespace {
 
 constexpr std::size_t largest_text = std::size_t{1} << 24U;
-constexpr const char* spent = "work.finished";  // what work/ is called while it is being deleted
 
 // Without a stream, whose failed allocation would look like a machine without a name.
 std::string machine_name() {
@@ -48,9 +48,23 @@ bool is_there(const std::filesystem::path& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-void remove_tree(const std::filesystem::path& path) {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
+// Names and checksums of the files of a run.
+std::vector<std::pair<std::string, Json>> files_in(const Json& about) {
+    std::vector<std::pair<std::string, Json>> files;
+    if (about.is_object() && about.contains("files") && about["files"].is_object()) {
+        for (const auto& [name, sum] : about["files"].items()) {
+            files.emplace_back(name, sum);
+        }
+    }
+    return files;
+}
+
+bool is_as_listed(const std::filesystem::path& file, const Json& sum) {
+    try {
+        return sum == file_checksum(file);
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 // A name that a result of ours can have: nothing in a file may make us delete outside of the folder.
@@ -103,6 +117,16 @@ FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool fo
     return resume ? FolderUse::resume : force ? FolderUse::force : FolderUse::fresh;
 }
 
+std::string in_utc(std::time_t time) {
+    std::tm parts{};
+    std::array<char, 64> stamp{};
+    if (gmtime_r(&time, &parts) == nullptr ||
+        std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
+        return fmt::format("{} s after 1970", time);
+    }
+    return stamp.data();
+}
+
 Json provenance(std::uint64_t seed) {
     Json result = Json::object();
     result["version"] = version;
@@ -114,10 +138,7 @@ Json provenance(std::uint64_t seed) {
         }
     }
     result["machine"] = machine_name();
-    const std::time_t now = std::time(nullptr);
-    std::array<char, 32> stamp{};
-    std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-    result["finished"] = stamp.data();
+    result["finished"] = in_utc(std::time(nullptr));
     return result;
 }
 
@@ -163,19 +184,15 @@ namespace {
 // A run of `train` among others: its folder is called SCHEME-SEED.
 bool is_inner_run(const std::filesystem::path& folder) try {
     const std::filesystem::path settings = folder / "config.toml";
-    if (!is_there(settings)) {
+    if (!is_there(settings) || !not_ours(folder).empty()) {
         return false;
     }
-    const std::filesystem::path list = folder / "provenance.json";
-    const bool ours =
-        is_there(folder / "work" / "run.json") ||
-        (is_there(list) && is_provenance_as_written(parse_json(read_regular_file(list, largest_text), list.string())));
     const std::vector<ConfigEntry> entries =
         parse_toml_config(read_regular_file(settings, largest_text), settings.string());
-    return ours && std::any_of(entries.begin(), entries.end(), [&](const ConfigEntry& entry) {
-               return entry.key == "train.seed" && entry.values.size() == 1 &&
-                      folder.filename().string().ends_with("-" + entry.values.front());
-           });
+    return std::any_of(entries.begin(), entries.end(), [&](const ConfigEntry& entry) {
+        return entry.key == "train.seed" && entry.values.size() == 1 &&
+               folder.filename().string().ends_with("-" + entry.values.front());
+    });
 } catch (const Error&) {
     return false;  // not to be read: not plainly ours
 }
@@ -195,6 +212,9 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     if (std::filesystem::exists(path_, error) && !is_folder) {
         fail("which is a file", "a folder");
     }
+    if (!is_folder && std::filesystem::is_symlink(path_, error)) {
+        fail("which is a link to nothing", "a folder that can be made and written to");
+    }
     if (use == FolderUse::resume && !std::filesystem::exists(path_ / "config.toml", error)) {
         fail(error ? fmt::format("'{}'", error.message()) : "which holds no run", "the folder of a run to continue");
     }
@@ -207,32 +227,79 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
              "wait for that process, or choose another folder");
     }
     remove_abandoned(path_);  // a run killed while it wrote its first file has left nothing else
+    remove_abandoned(path_ / "work");
     if (use == FolderUse::fresh) {
         expect_empty();
     }
-    remove_abandoned(path_ / "work");
     if (use == FolderUse::resume) {
         take_up();
         return;
     }
     if (use == FolderUse::force) {
-        remove_inner_runs();
+        replace();
     }
-    remove_results();
     begin();
 }
 
 // Under the lock: what another process has just finished here is not taken for nothing.
 void Folder::expect_empty() const {
-    std::error_code error;
-    const bool empty = std::filesystem::is_empty(path_, error);
-    if (error) {
-        fail(fmt::format("'{}'", error.message()), "a folder that can be read");
-    }
-    if (!empty) {
+    if (!names_in(path_).empty()) {
+        if (const std::string why = not_ours(path_); !why.empty()) {
+            fail("which " + why, "a new or empty folder", "choose another folder");
+        }
         const std::string go_on = is_there(path_ / "config.toml") ? ", " + setting("resume") + " to go on" : "";
         fail("which is not empty", "a new or empty folder",
              fmt::format("give {} to replace the results in it{}", setting("force"), go_on));
+    }
+}
+
+void Folder::replace() const {
+    if (const std::string why = not_ours(path_); !why.empty()) {
+        fail("which " + why, "a new or empty folder, or one of results of flyball", "choose another folder");
+    }
+    if (!names_in(path_).empty()) {
+        set_work_aside();
+        remove_inner_runs();
+        remove_results();
+    }
+}
+
+// A finished run has no work/ to be renamed, and a run.json may be damaged. Where the disk is too full for a new one it is done without.
+void Folder::set_work_aside() const {
+    if (is_there(work("run.json"))) {
+        remove_work(path_ / spent);
+        rename_work();
+    }
+    if (is_work_of_ours(path_ / spent)) {
+        return;
+    }
+    try {
+        std::error_code ignored;
+        std::filesystem::create_directory(path_ / spent, ignored);
+        write_sealed_json(path_ / spent / "run.json", seal("run"), Json::object());
+    } catch (const Error&) {
+        remove_work(path_ / spent);
+    }
+}
+
+void Folder::rename_work() const {
+    std::error_code error;
+    std::filesystem::rename(path_ / "work", path_ / spent, error);
+    if (error) {
+        throw Error(ErrorKind::io, "record.finish",
+                    fmt::format("{} ({})", flyball::quoted((path_ / "work").string()), error.message()),
+                    "a folder that can be renamed");
+    }
+}
+
+// What the run before left: a run that comes to its end needs the name.
+void Folder::remove_spent() const {
+    std::error_code ignored;
+    if (is_work_of_ours(path_ / spent)) {
+        remove_work(path_ / spent);
+    } else if (is_there(path_ / spent) && !std::filesystem::remove(path_ / spent, ignored)) {
+        fail(fmt::format("which holds {}/ that is not of flyball", spent), "a folder of results alone",
+             "move that one elsewhere");
     }
 }
 
@@ -250,6 +317,7 @@ bool Folder::Lock::take(const std::filesystem::path& folder) {
 
 void Folder::begin() {
     write_file_atomically(path_ / "config.toml", contents_.configuration);
+    remove_spent();
     std::error_code error;
     std::filesystem::create_directories(path_ / "work", error);
     if (error) {
@@ -266,15 +334,17 @@ void Folder::take_up() {
     expect_own_settings();
     if (is_there(work("run.json"))) {
         read_sealed_json(work("run.json"), seal("run"));
+        remove_spent();
     } else if (!is_there(path_ / "work") && is_there(path_ / "provenance.json")) {
         check_results();
         finished_ = true;
-        remove_tree(path_ / spent);
-    } else if (!is_there(path_ / "work") || std::filesystem::is_empty(path_ / "work")) {
+        if (is_work_of_ours(path_ / spent)) {
+            remove_work(path_ / spent);
+        }
+    } else if (!is_there(path_ / "work") || names_in(path_ / "work").empty()) {
         begin();  // killed before it had begun
     } else {
-        fail("whose work/ has lost its run.json", "the folder as the run left it",
-             "start anew with " + setting("force"));
+        fail("whose work/ has no run.json", "the folder as the run left it", "choose another folder");
     }
 }
 
@@ -285,10 +355,21 @@ void Folder::expect_own_settings() const {
     if (text == contents_.configuration) {
         return;
     }
-    const std::optional<Difference> found =
-        difference(parse_toml_config(text, file.string()), parse_toml_config(contents_.configuration, "the settings"));
+    const std::vector<ConfigEntry> theirs = parse_toml_config(text, file.string());
+    const std::vector<ConfigEntry> ours = parse_toml_config(contents_.configuration, "the settings");
+    if (const std::string command = table_of(theirs); command != table_of(ours) && !command.empty()) {
+        fail(fmt::format("whose run is one of {}", flyball::quoted("flyball " + command)),
+             fmt::format("one of {}", flyball::quoted("flyball " + table_of(ours))),
+             "go on with that command, or choose another folder");
+    }
+    const std::optional<Difference> found = difference(theirs, ours);
     if (!found) {
         return;
+    }
+    if (is_work_of_ours(path_ / spent) && !is_there(path_ / "work")) {
+        fail(fmt::format("which was about to be replaced and still has settings of the run before: {}", found->theirs),
+             fmt::format("{}, as in this run", found->ours),
+             fmt::format("give {} instead of {}", setting("force"), setting("resume")));
     }
     fail(fmt::format("whose config.toml has other settings: {}", found->theirs),
          fmt::format("{}, as in this run", found->ours),
@@ -298,10 +379,8 @@ void Folder::expect_own_settings() const {
 std::vector<std::string> Folder::files() const {
     std::vector<std::string> names;
     const Json about = parse_json(read_regular_file(path_ / "provenance.json", largest_text), "provenance.json");
-    if (about.is_object() && about.contains("files") && about["files"].is_object()) {
-        for (const auto& [name, sum] : about["files"].items()) {
-            names.push_back(name);
-        }
+    for (const auto& [name, sum] : files_in(about)) {
+        names.push_back(name);
     }
     return names;
 }
@@ -331,28 +410,22 @@ void Folder::check_results() {
 }
 
 // provenance.json goes last: it knows what is left to remove when we are killed on the way. Until then the folder is
-// refused as a finished run, because files that it lists are missing.
+// refused as a finished run, because files that it lists are missing. The list of one that was changed, or of a version
+// that did not seal it, counts for files that are as it says. config.toml stays until the new one takes its place.
 void Folder::remove_results() const {
-    std::vector<std::string> names;
-    try {
-        if (is_there(path_ / "provenance.json")) {
-            names = files();
-        }
-    } catch (const Error&) {
-        names.clear();  // not ours, or damaged: what it lists stays
-    }
+    const Json about = provenance_in(path_);
+    const bool sealed = is_provenance_as_written(about);
     std::error_code ignored;
-    for (const std::string& name : names) {
-        if (is_plain_name(name)) {
-            std::filesystem::remove(path_ / name, ignored);
+    for (const auto& [name, sum] : files_in(about)) {
+        const std::filesystem::path file = path_ / name;
+        if (is_plain_name(name) && name != "config.toml" && (sealed || is_as_listed(file, sum))) {
+            std::filesystem::remove(file, ignored);
         }
     }
-    if (!names.empty()) {
+    if (sealed) {
         std::filesystem::remove(path_ / page_name, ignored);
     }
     std::filesystem::remove(path_ / "provenance.json", ignored);
-    remove_tree(path_ / "work");
-    remove_tree(path_ / spent);
 }
 
 // Of several runs each has a folder inside this one. One that is left would be taken for a run of the new plan that has
@@ -375,6 +448,11 @@ void Folder::remove_inner_runs() const {
         }
         const bool going_on = is_there(inner.work("run.json"));
         std::filesystem::remove(path / "config.toml", ignored);  // first: without it nobody takes the rest up
+        for (const char* const name : {"work", spent}) {
+            if (is_work_of_ours(path / name)) {
+                remove_work(path / name);
+            }
+        }
         inner.remove_results();
         for (const char* const name : {grown_lines, grown_events}) {
             if (going_on) {
@@ -401,15 +479,8 @@ void Folder::finish(Json about, const std::vector<std::string>& files) {
     about.erase("checksum");
     about["checksum"] = sum_of(about);
     write_file_atomically(path_ / "provenance.json", dump_json(about, 2) + "\n");
-    remove_tree(path_ / spent);
-    std::error_code error;
-    std::filesystem::rename(path_ / "work", path_ / spent, error);
-    if (error) {
-        throw Error(ErrorKind::io, "record.finish",
-                    fmt::format("{} ({})", flyball::quoted((path_ / "work").string()), error.message()),
-                    "a folder that can be renamed");
-    }
-    remove_tree(path_ / spent);
+    rename_work();
+    remove_work(path_ / spent);
 }
 
 }  // namespace flyball::record

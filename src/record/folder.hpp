@@ -10,9 +10,15 @@
 // its results, then provenance.json, then work/ is renamed (one instant: the run is finished) and only then deleted.
 // So while there is a work/ with a run.json the run goes on from it, and all results are written anew; without work/
 // the folder is a finished run when it has provenance.json, and otherwise a run that had not begun.
+//
+// A folder is replaced only if it is ours, and in it only what is ours: a work/ that has our run.json, and the files that
+// a provenance.json lists as we wrote it. First work/ is renamed, as at the end of a run (where there is none, a
+// work.finished/ with a run.json is made); then the results go, then provenance.json; then the new run begins, and
+// work.finished/ goes when its config.toml is there. Until then it says that the folder is being replaced.
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -41,6 +47,9 @@ void expect_as_recorded(const std::filesystem::path& file, const std::string& su
 // Whether the text of a provenance.json is what a run wrote: it carries a checksum of its own.
 bool is_provenance_as_written(Json about);
 
+// As "2026-01-31T12:00:00Z"; a time that no calendar has, as a clock that was never set may tell, as its seconds.
+std::string in_utc(std::time_t time);
+
 // Version, seed, threads, instruction set, BLAS core, machine and time.
 Json provenance(std::uint64_t seed);
 
@@ -56,8 +65,8 @@ class Folder {
 
     // Makes the folder, its work/ and config.toml, which also shows that it can be written to before hours of work. A
     // folder that is not empty is refused unless it is to be overwritten (then the results listed in its
-    // provenance.json are removed first, and the runs that `train` has made in folders inside) or taken up, and taken
-    // up only as the run it is of. Another process in the same folder is refused.
+    // provenance.json are removed first, with the runs that `train` has made in folders inside, and a folder that is not
+    // ours is refused) or taken up, and taken up only as the run it is of. Another process in the same folder is refused.
     Folder(std::filesystem::path path, FolderUse use, Contents contents);
 
     const std::filesystem::path& path() const { return path_; }
@@ -94,6 +103,10 @@ class Folder {
     void begin();
     void take_up();
     void expect_own_settings() const;
+    void replace() const;
+    void set_work_aside() const;
+    void rename_work() const;
+    void remove_spent() const;
     void remove_results() const;
     void remove_inner_runs() const;
     void check_results();

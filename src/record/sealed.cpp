@@ -180,8 +180,20 @@ struct Undamaged {
     std::string kind;
 };
 
+// What is wrong with a file of tensors, in words for a file that can be downloaded again; ours cannot.
+SafeTensors open_tensors(const std::filesystem::path& path) {
+    try {
+        return SafeTensors::open(path);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::input) {
+            throw;
+        }
+        refuse(path, "contents that are damaged or cut short", "a file as this program wrote it");
+    }
+}
+
 Undamaged open_undamaged(const std::filesystem::path& path) {
-    SafeTensors file = SafeTensors::open(path);
+    SafeTensors file = open_tensors(path);
     const TensorMetadata& metadata = file.metadata();
     std::vector<Content> contents;
     for (const std::string& tensor : file.names()) {

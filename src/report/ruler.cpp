@@ -70,8 +70,9 @@ std::vector<Tick> linear_ticks(double lo, double hi, int wanted, bool whole = fa
     const double last = std::floor(hi / size + slack);
 
     // One notation for all: with a common power of ten when the plain numbers would be long.
-    const int top = decade_of(std::max(std::abs(first), std::abs(last)) * size);
-    const bool plain = (top < 5 && exponent >= -4) || first == last;
+    const bool alone = first == last;  // perhaps 0, which has no decade
+    const int top = alone ? exponent : decade_of(std::max(std::abs(first), std::abs(last)) * size);
+    const bool plain = (top < 5 && exponent >= -4) || alone;
     std::vector<Tick> out;
     for (double k = first; k <= last; k += 1) {
         const double value = scaled(k * step, exponent);

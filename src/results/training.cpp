@@ -62,7 +62,7 @@ std::vector<std::string> values_of(const std::vector<ConfigEntry>& settings, std
 }
 
 // The one run of the folder, or those folders in it that a run was begun in, in the order in which they were asked for.
-std::vector<Trained> runs_so_far(const Reader& reader) {
+std::vector<Trained> runs_so_far(Reader& reader) {
     if (reader.finished() || reader.has("metrics.jsonl")) {
         const std::vector<std::string> schemes = values_of(load_config(reader.file("config.toml")), "train.scheme");
         const std::string scheme = schemes.size() == 1 ? schemes.front() : std::string();
@@ -74,7 +74,8 @@ std::vector<Trained> runs_so_far(const Reader& reader) {
         if (name == "work" || !reader.has(name + "/config.toml") || !reader.has(name + "/metrics.jsonl")) {
             continue;
         }
-        const std::vector<ConfigEntry> settings = load_config(reader.file(name + "/config.toml"));
+        std::vector<ConfigEntry> settings;  // of a damaged file none: its curves are shown all the same
+        reader.attempt(name + "/config.toml", [&] { settings = load_config(reader.file(name + "/config.toml")); });
         const std::vector<std::string> schemes = values_of(settings, "train.scheme");
         const std::vector<std::string> seeds = values_of(settings, "train.seed");
         const std::string scheme = schemes.size() == 1 ? schemes.front() : std::string();
@@ -145,8 +146,8 @@ void read_training(Reader& reader) {
         });
     }
     if (!steps.empty()) {
-        reader.add(curves({"Over steps", "", "step", false, {"loss", "validation_loss", "gradient"}}, std::move(steps),
-                          reader.detail()));
+        reader.add(curves({"Over steps", "", "step", false, {"loss", "validation_loss", "gradient_norm"}},
+                          std::move(steps), reader.detail()));
     }
     if (!depth.empty()) {
         reader.add(curves(

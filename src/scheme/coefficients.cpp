@@ -1,8 +1,9 @@
-// Coefficients of a code as numbers, with slopes in dt, and the way back from their gradients to learned parameters.
+// Coefficients of a code as numbers, with their slopes, and the way back from their gradients to learned parameters.
 #include "scheme/coefficients.hpp"
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 #include "scheme/evaluate.hpp"
 #include "scheme/typing.hpp"
@@ -24,6 +25,20 @@ double at_channel(const std::vector<double>& values, std::size_t channel) {
     return values.size() == 1 ? values[0] : values[channel];
 }
 
+// t + eps: depth = t/T moves along.
+Scope<Dual> scope_of(const Environment& env, bool time_goes_on) {
+    Scope<Dual> scope;
+    const auto quantities = env.values();
+    for (std::size_t q = 0; q < quantities.size(); ++q) {
+        scope.quantities[q] = {quantities[q], 0};
+    }
+    if (time_goes_on) {
+        scope.quantities[static_cast<std::size_t>(Quantity::t)].slope = 1;
+        scope.quantities[static_cast<std::size_t>(Quantity::depth)].slope = 1 / env.T;
+    }
+    return scope;
+}
+
 }  // namespace
 
 LearnedValues initial_learned(const Program& program, const Code& code, const Environment& env) {
@@ -35,16 +50,23 @@ LearnedValues initial_learned(const Program& program, const Code& code, const En
     return values;
 }
 
+LearnedValues initial_learned_slopes(const Program& program, const Code& code, const Environment& env) {
+    LearnedValues slopes(code.learned_count);
+    const Scope<Dual> scope = scope_of(env, true);
+    for (std::size_t i = 0; i < slopes.size(); ++i) {
+        slopes[i] = {evaluate(*program.learned()[i % program.learned().size()].value, scope).slope};
+    }
+    return slopes;
+}
+
 // dt = 0 + eps gives slopes with respect to dt for the derivative, dt = 0 none for the projection; in the other runs dt
-// is the number that it is. What is zero is a fact about the numbers here and now, except in `record`: there a learned
+// is the number that it is. Where N0 changes infinitely fast at one t (sqrt(t) at 0) it is taken to rest there: the
+// integral over that moment is a number all the same, and every step ends at N0 of its own t. What is zero is a fact about the numbers here and now, except in `record`: there a learned
 // coefficient at 0 (ReZero at its start) still has a gradient, so its term stays.
 void evaluate_coefficients(const Code& code, const Environment& env, Run run, const LearnedValues& learned,
-                           std::size_t dim, std::vector<Coefficient>& values, std::vector<CoefficientFacts>& facts) {
-    Scope<Dual> scope;
-    const auto quantities = env.values();
-    for (std::size_t q = 0; q < quantities.size(); ++q) {
-        scope.quantities[q] = {quantities[q], 0};
-    }
+                           std::size_t dim, std::vector<Coefficient>& values, std::vector<CoefficientFacts>& facts,
+                           const LearnedValues& learned_slopes) {
+    Scope<Dual> scope = scope_of(env, moves_in_time(run));
     if (takes_limit(run)) {
         scope.quantities[static_cast<std::size_t>(Quantity::dt)] = {0, run == Run::derivative ? 1.0 : 0.0};
     }
@@ -61,9 +83,12 @@ void evaluate_coefficients(const Code& code, const Environment& env, Run run, co
         facts[i] = {run != Run::record, true, true};
         for (std::size_t k = 0; k < size; ++k) {
             for (std::size_t p = 0; p < learned.size(); ++p) {
-                channel[p] = {at_channel(learned[p], k), 0};
+                channel[p] = {at_channel(learned[p], k), learned_slopes.empty() ? 0 : at_channel(learned_slopes[p], k)};
             }
-            const Dual c = evaluate(expression, scope);
+            Dual c = evaluate(expression, scope);
+            if (run == Run::tangent && !std::isfinite(c.slope)) {
+                c.slope = 0;
+            }
             values[i].value[k] = c.value;
             values[i].slope[k] = c.slope;
             facts[i].zero = facts[i].zero && c.value == 0;
@@ -83,11 +108,7 @@ bool has_learned(const Expression& coefficient) {
 // coefficient per channel of a parameter that is one number adds up over channels.
 void chain_to_learned(const Code& code, const Environment& env, const LearnedValues& learned,
                       const std::vector<std::vector<double>>& coefficient_gradient, LearnedValues& gradient) {
-    Scope<Dual> scope;
-    const auto quantities = env.values();
-    for (std::size_t q = 0; q < quantities.size(); ++q) {
-        scope.quantities[q] = {quantities[q], 0};
-    }
+    Scope<Dual> scope = scope_of(env, false);
     std::vector<Dual> channel(learned.size());
     scope.learned = channel;
     for (std::size_t i = 0; i < coefficient_gradient.size(); ++i) {

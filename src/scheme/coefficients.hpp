@@ -1,4 +1,4 @@
-// The numbers of a code's coefficients at one place of a run: values, slopes with respect to dt, and what is zero.
+// The numbers of a code's coefficients at one place of a run: values, slopes, and what is zero.
 #pragma once
 
 #include <vector>
@@ -13,15 +13,19 @@ using LearnedValues = std::vector<std::vector<double>>;
 
 // What the text says they start at, of size 1 each.
 LearnedValues initial_learned(const Program& program, const Code& code, const Environment& env);
+// How fast that changes with t.
+LearnedValues initial_learned_slopes(const Program& program, const Code& code, const Environment& env);
 
 struct Coefficient {
     std::vector<double> value;  // of size 1 or d
     std::vector<double> slope;
 };
 
-// Reuses the memory of its arguments: a step calls this once per block.
+// Reuses the memory of its arguments: a step calls this once per block. Slopes of learned parameters matter where time
+// goes on; without them they rest.
 void evaluate_coefficients(const Code& code, const Environment& env, Run run, const LearnedValues& learned,
-                           std::size_t dim, std::vector<Coefficient>& values, std::vector<CoefficientFacts>& facts);
+                           std::size_t dim, std::vector<Coefficient>& values, std::vector<CoefficientFacts>& facts,
+                           const LearnedValues& learned_slopes = {});
 
 // Adds to `gradient` (shaped like `learned`) what the gradients of the coefficients mean for learned parameters.
 // coefficient_gradient[i] is empty, or has the size of coefficient i.

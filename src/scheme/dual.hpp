@@ -1,7 +1,7 @@
 // Dual numbers a + b*eps with eps^2 = 0: values that carry their derivative.
 //
-// The derivative is with respect to dt at dt = 0 (velocities) or to one learned parameter (reverse mode). An infinite
-// or undefined derivative comes out as inf or NaN, which callers test for: sqrt(dt) at dt = 0 has no derivative, and
+// The derivative is with respect to dt at dt = 0 (velocities), to t (what moves by itself) or to one learned parameter
+// (reverse mode). An infinite or undefined derivative comes out as inf or NaN, which callers test for: sqrt(dt) at dt = 0 has no derivative, and
 // that is an answer.
 #pragma once
 
@@ -36,12 +36,19 @@ inline Dual operator+(const Dual& a, const Dual& b) {
 inline Dual operator-(const Dual& a, const Dual& b) {
     return {a.value - b.value, a.slope - b.slope};
 }
+// Zero whatever it is differentiated by: dt, say, where the derivative is by t. As a factor it stays zero beside a
+// number that has no slope (dt*sqrt(t) at t = 0).
+inline bool constant_zero(const Dual& a) {
+    return a.value == 0 && a.slope == 0;
+}
 inline Dual operator*(const Dual& a, const Dual& b) {
-    return {a.value * b.value, a.value * b.slope + a.slope * b.value};
+    const double value = a.value * b.value;
+    const bool stays = constant_zero(a) || constant_zero(b);
+    return {value, stays && std::isfinite(value) ? 0 : a.value * b.slope + a.slope * b.value};
 }
 inline Dual operator/(const Dual& a, const Dual& b) {
     const double q = a.value / b.value;
-    return {q, (a.slope - q * b.slope) / b.value};
+    return {q, constant_zero(a) && std::isfinite(q) ? 0 : (a.slope - q * b.slope) / b.value};
 }
 
 // A constant argument keeps its slope of zero even where the function has none (sqrt at 0).
@@ -65,7 +72,7 @@ inline Dual pow(const Dual& a, const Dual& b) {
     if (a.slope != 0 && b.value != 0) {
         slope += a.slope * b.value * std::pow(a.value, b.value - 1);
     }
-    if (b.slope != 0) {
+    if (b.slope != 0 && p != 0) {  // 0^b is 0 for every b > 0
         slope += b.slope * p * std::log(a.value);
     }
     return {p, slope};

@@ -8,9 +8,10 @@
 #include <numbers>
 #include <utility>
 
-#include "scheme/coefficients.hpp"
+#include "scheme/factors.hpp"
 #include "scheme/switches.hpp"
 #include "scheme/time_scalars.hpp"
+#include "scheme/turns.hpp"
 
 namespace flyball::scheme {
 
@@ -20,7 +21,6 @@ constexpr int degree = 16;
 constexpr double smooth = 1e-9;        // of a factor, relative to its largest value in a window
 constexpr double negligible = 1e-290;  // digits are lost below
 constexpr double harmless = 1e-9;      // factor times time that may be passed over, in units of t above 1
-constexpr std::size_t most_places = 400;
 
 std::vector<double> merged(std::vector<double> times, const std::vector<double>& others) {
     times.insert(times.end(), others.begin(), others.end());
@@ -29,55 +29,22 @@ std::vector<double> merged(std::vector<double> times, const std::vector<double>&
     return times;
 }
 
-// Every factor in front of a vector, as the code has it: where the text has several of them in a row, their product.
-class Factors {
-  public:
-    Factors(const Program& program, const std::function<Environment(double)>& at) : program_(program), at_(at) {}
-
-    // The values at dt = 0 and the derivatives by dt there, of the equation and of its readout.
-    void operator()(double t, std::vector<double>& values) {
-        const Environment env = at_(t);
-        const std::vector<bool> decisions = program_.decide(env);
-        auto variant = std::find_if(variants_.begin(), variants_.end(),
-                                    [&](const Variant& known) { return known.decisions == decisions; });
-        if (variant == variants_.end()) {
-            variants_.push_back({decisions, lower_block(program_, SubLayers::attention_and_ffn, decisions),
-                                 lower_readout(program_, decisions)});
-            variant = variants_.end() - 1;
-        }
-        values.clear();
-        for (const Code* code : {&variant->block, &variant->readout}) {
-            evaluate_coefficients(*code, env, Run::derivative, initial_learned(program_, *code, env), 1, coefficients_,
-                                  facts_);
-            for (const Coefficient& coefficient : coefficients_) {
-                values.push_back(coefficient.value.front());
-                values.push_back(coefficient.slope.front());
-            }
-        }
-    }
-
-  private:
-    struct Variant {
-        std::vector<bool> decisions;
-        Code block;
-        Code readout;
-    };
-    const Program& program_;
-    const std::function<Environment(double)>& at_;
-    std::vector<Variant> variants_;
-    std::vector<Coefficient> coefficients_;
-    std::vector<CoefficientFacts> facts_;
-};
-
 // Factors between two times.
 class Windows {
   public:
     explicit Windows(Factors factors) : factors_(std::move(factors)) {}
 
+    // Windows will lie between `begin` and `end`, and no scalar turns there but at `place`.
+    void around(double begin, double place, double end) {
+        factors_.focus({begin, begin + 0.4 * (place - begin), place, place + 0.4 * (end - place), end});
+    }
+    void anywhere() { factors_.focus({}); }
+
     // Are all factors polynomials between these times, to nine digits? Interpolation at the extrema of a Chebyshev
     // polynomial, both ends among them, is tried at the times between these.
     bool smooth_between(double begin, double end) {
         largest = 0;
+        farthest = 0;
         const double half = 0.5 * (end - begin);
         std::array<double, 2 * degree + 1> x;
         std::array<std::vector<double>, 2 * degree + 1> values;
@@ -98,24 +65,36 @@ class Windows {
             for (const std::vector<double>& value : values) {
                 size = std::abs(value[k]) <= size ? size : std::abs(value[k]);  // keeps NaN
             }
-            bool follows = true;
-            for (std::size_t i = 1; i < x.size() && follows && !(size < negligible); i += 2) {
-                follows = std::abs(interpolated(x, values, k, x[i]) - values[i][k]) <= smooth * size;
+            double miss = 0;
+            for (std::size_t i = 1; i < x.size() && !(size < negligible); i += 2) {
+                const double here = std::abs(interpolated(x, values, k, x[i]) - values[i][k]);
+                miss = here <= miss ? miss : here;
             }
-            if (!follows) {
+            if (!(miss <= smooth * size)) {
                 result = false;
                 largest = size <= largest ? largest : size;
+                farthest = miss <= farthest ? farthest : miss;
             }
         }
         return result;
+    }
+
+    bool finite_at(double t) {
+        std::vector<double> values;
+        factors_(t, values);
+        return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
     }
 
     // How much the factors change from one number t to the next, and jump about between them, relative to themselves.
     double noise_between(double begin, double end) {
         double worst = 0;
         constexpr int places = 8;
+        std::vector<double> times;
         for (int i = 0; i < places; ++i) {
-            const double t = begin + (end - begin) * (i + 0.5) / places;
+            times.push_back(begin + (end - begin) * (i + 0.5) / places);
+        }
+        factors_.focus(times);
+        for (const double t : times) {
             constexpr double steps = 3;
             const double little = steps * (std::nextafter(t, HUGE_VAL) - t);
             std::array<std::vector<double>, 3> values;
@@ -137,6 +116,7 @@ class Windows {
 
     // Of the factors that were not smooth in the window last looked at; NaN or infinite where one has no value.
     double largest = 0;
+    double farthest = 0;  // from a polynomial; of any factor there
 
   private:
     template <class Places, class Values>
@@ -158,48 +138,50 @@ class Windows {
     Factors factors_;
 };
 
+// Times closer and closer to each place.
+std::vector<double> close_to(const std::vector<double>& places, double end) {
+    std::vector<double> times;
+    for (const double place : places) {
+        for (double distance = place / 2; distance > 1e-15 * place; distance /= 4) {
+            times.push_back(place - distance);
+            times.push_back(place);
+            times.push_back(std::min(place + distance, end));
+        }
+    }
+    return times;
+}
+
 }  // namespace
 
-// Places are switches and whatever find_switches finds among the outlines. A second look around the places of the first
-// finds what turns between two of them only. From each place a window on either side, up to the next place but not
-// farther than half of t, is halved until all factors are smooth in it. Where they are so at once, on both sides and
-// across, a step may pass: most places are such, t = 1 in sqrt(t+1) for example.
+// Places are switches and turns. From each place a window on either side, up to the next place but not farther than
+// half of t, is halved until all factors are smooth in it. Where they are so at once, on both sides and across, a step
+// may pass: most places are such, t = 1 in sqrt(t+1) for example.
 Moments find_moments(const Program& program, const std::function<Environment(double)>& at,
                      const std::vector<double>& probes) {
     Moments result;
     const auto comparisons = [&](double t) { return program.comparisons(at(t)); };
-    TimeScalars scalars(program);
+    const TimeScalars scalars(program);
     if (scalars.constant() || probes.size() < 2) {
         result.switches = find_switches(comparisons, probes);
         return result;
     }
-    const auto outlines = [&](double t) { return scalars.outlines(at(t)); };
     // Scalars turn slowly: one probe in four does.
     std::vector<double> sparse;
     for (std::size_t i = 0; i < probes.size(); i += 4) {
         sparse.push_back(probes[i]);
     }
-    sparse.push_back(probes.back());
-    std::vector<double> places = find_switches(outlines, sparse, most_places);
-    std::vector<double> around;
-    for (const double place : places) {
-        for (double distance = place / 2; distance > 1e-15 * place && places.size() <= most_places; distance /= 4) {
-            around.push_back(place - distance);
-            around.push_back(place);
-            around.push_back(std::min(place + distance, probes.back()));
-        }
+    if (sparse.back() < probes.back()) {
+        sparse.push_back(probes.back());
     }
-    if (!around.empty()) {
-        places = find_switches(outlines, merged(around, sparse), most_places);
+    const Turns turns = find_turns(scalars, at, sparse);
+    if (!comparisons(probes.front()).empty()) {
+        result.switches = find_switches(comparisons, merged(close_to(turns.times, probes.back()), probes));
     }
-    result.switches = find_switches(comparisons, merged(around, probes));
-    places = merged(std::move(places), result.switches);
-    if (places.size() > most_places) {
-        places = result.switches;
-    }
+    const std::vector<double> places = merged(turns.times, result.switches);
 
     Windows windows(Factors(program, at));
     std::vector<double> stops;
+    std::vector<std::pair<double, double>> passed;
     const auto after = [](double t) { return std::nextafter(t, HUGE_VAL); };  // a switch belongs to what it ends
     for (std::size_t i = 0; i < places.size(); ++i) {
         const double place = places[i];
@@ -215,10 +197,22 @@ Moments find_moments(const Program& program, const std::function<Environment(dou
             ++k;
         }
         const double next = k < places.size() ? places[k] : probes.back();
+        windows.around(std::max(before, 0.5 * place), place, std::min(next, 1.5 * place));
+        // Numbers at which something is divided by zero, and on both sides of them one can be again.
+        const double ulp = after(place) - place;
+        const double beside = 8 * ulp;
+        bool hole = false;
+        for (int k = -4; k <= 5; ++k) {
+            hole = hole || !windows.finite_at(place + k * ulp);
+        }
+        hole = hole && windows.finite_at(place - beside) && windows.finite_at(after(place) + beside);
         bool passes = true;
+        bool ends = false;
+        double hop = 0;
+        std::vector<double> ladder;
         for (const double side : {-1.0, 1.0}) {
-            const double from = side < 0 ? place : after(place);
-            double width = std::min(0.5 * place, side < 0 ? place - before : next - from);
+            const double from = (side < 0 ? place : after(place)) + (hole ? side * beside : 0);
+            double width = std::min(0.5 * place, side < 0 ? from - before : next - from);
             std::vector<double> rungs;
             const auto smooth_here = [&] {
                 const double other = from + side * width;
@@ -228,20 +222,45 @@ Moments find_moments(const Program& program, const std::function<Environment(dou
                 rungs.push_back(from + side * width);
                 width /= 2;
             }
-            if (width <= narrowest && !rungs.empty() && std::isfinite(windows.largest) &&
-                windows.largest * narrowest > harmless * std::max(1.0, place) &&
-                (!result.unresolved || place < *result.unresolved)) {
-                result.unresolved = place;
+            if (width <= narrowest && !rungs.empty() && std::isfinite(windows.largest)) {
+                const double nothing = harmless * std::max(1.0, place);
+                ends = ends || windows.largest * narrowest > nothing;
+                hop = std::max(hop, std::min(nothing / windows.largest, 1e-6 * place));
             }
             rungs.push_back(from + side * width);
             if (rungs.size() > 1) {
                 passes = false;
-                stops.insert(stops.end(), rungs.begin(), rungs.end());
+                ladder.insert(ladder.end(), rungs.begin(), rungs.end());
             }
         }
+        if (ends) {
+            const double last = hole ? place - beside : place;
+            result.unresolved = last;
+            stops.push_back(last);
+        } else if (hole) {
+            passed.push_back({place - hop, place + hop});
+        }
+        stops.insert(stops.end(), ladder.begin(), ladder.end());
+        if (ends) {
+            break;  // nobody comes to what follows
+        }
         const double reach = std::min({0.5 * place, place - before, next - place});
-        if (!passes || !(reach > 0) || !windows.smooth_between(place - reach, place + reach)) {
+        if (!hole && (!passes || !(reach > 0) || !windows.smooth_between(place - reach, place + reach))) {
             stops.push_back(place);
+        }
+    }
+    // What is there but at one number goes on behind it: a step leads across that nobody could follow closer.
+    std::erase_if(stops, [&](double t) {
+        return std::any_of(passed.begin(), passed.end(),
+                           [&](const auto& gap) { return gap.first < t && t < gap.second; });
+    });
+    windows.anywhere();
+    for (const Turns::Noisy& noisy : turns.noisy) {
+        if (noisy.begin < noisy.end && !windows.smooth_between(noisy.begin, noisy.end) &&
+            !(windows.farthest * noisy.end <= harmless * std::max(1.0, noisy.end)) &&
+            (!result.unresolved || noisy.end < *result.unresolved)) {
+            result.unresolved = noisy.end;
+            stops.push_back(noisy.end);
         }
     }
     stops.erase(std::remove_if(stops.begin(), stops.end(),

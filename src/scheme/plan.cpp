@@ -82,7 +82,7 @@ void mark_apply(const Instruction& instruction, int index, Run run, Plan& plan) 
 void mark_call(const Instruction& instruction, int index, Run run, Plan& plan) {
     const Mark& in = at(plan, instruction.in);
     Mark& out = at(plan, instruction.out);
-    const bool opaque = run == Run::projection || in.primal == Part::unknown;
+    const bool opaque = run == Run::projection || run == Run::tangent || in.primal == Part::unknown;
     out.primal = opaque ? Part::unknown : Part::known;
     out.slope = !takes_limit(run) ? Part::zero : Part::unknown;
     out.blame = index;
@@ -118,10 +118,11 @@ std::string blame_text(const Code& code, int index, Run run) {
     const Instruction& instruction = code.instructions[static_cast<std::size_t>(index)];
     const std::string text = print(*instruction.origin);
     if (instruction.kind == Instruction::Kind::apply) {
-        return fmt::format("{} is applied to something that vanishes with dt, where it has no derivative", text);
+        return fmt::format("{} is applied to something that vanishes {}, where it has no derivative", text,
+                           run == Run::tangent ? "at one t" : "with dt");
     }
     return fmt::format("{} is not multiplied by anything that vanishes {}", text,
-                       run == Run::projection ? "at dt = 0" : "with dt");
+                       run == Run::derivative ? "with dt" : "at dt = 0");
 }
 
 }  // namespace

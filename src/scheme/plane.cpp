@@ -16,6 +16,9 @@ namespace {
 struct DualPlane {
     PlaneVector primal;
     PlaneVector slope;
+    // The lengths of what each is the sum of, added up.
+    double primal_parts = 0;
+    double slope_parts = 0;
 };
 
 double length(const PlaneVector& x, double n) {
@@ -44,8 +47,9 @@ DualPlane normalise(const DualPlane& x, double n, double radius, bool with_slope
         return {};
     }
     const PlaneVector u = (1 / size) * x.primal;
-    DualPlane result{radius * u, {}};
+    DualPlane result{radius * u, {}, radius / size * x.primal_parts, 0};
     if (with_slope) {
+        result.slope_parts = radius / size * x.slope_parts;
         PlaneVector v = x.slope;
         v += -dot(u, x.slope, n) * u;
         result.slope = (radius / size) * v;
@@ -76,6 +80,7 @@ std::optional<std::string> run_plane(const Code& code, const Environment& env, R
     }
     if (code.embedding >= 0) {
         at(code.embedding).primal = embedding;
+        at(code.embedding).primal_parts = length(embedding, env.n);
     }
     for (const Instruction& instruction : code.instructions) {
         const Mark& mark = plan.marks[static_cast<std::size_t>(instruction.out)];
@@ -95,9 +100,12 @@ std::optional<std::string> run_plane(const Code& code, const Environment& env, R
                     if (value != 0) {
                         result.primal += value * source.primal;
                         result.slope += value * source.slope;
+                        result.primal_parts += std::abs(value) * source.primal_parts;
+                        result.slope_parts += std::abs(value) * source.slope_parts;
                     }
                     if (slope != 0) {
                         result.slope += slope * source.primal;
+                        result.slope_parts += std::abs(slope) * source.primal_parts;
                     }
                 }
                 break;
@@ -106,9 +114,13 @@ std::optional<std::string> run_plane(const Code& code, const Environment& env, R
                 result = normalise(at(instruction.in), env.n, rms ? std::sqrt(env.d) : 1, mark.computes_slope());
                 break;
             }
-            case Instruction::Kind::call:
-                result.primal = f(at(instruction.in).primal);
+            case Instruction::Kind::call: {
+                const DualPlane& in = at(instruction.in);
+                const double size = length(in.primal, env.n);
+                result.primal = f(in.primal);
+                result.primal_parts = length(result.primal, env.n) * (size > 0 ? in.primal_parts / size : 1);
                 break;
+            }
         }
     }
     out.resize(code.streams_out.size());
@@ -118,10 +130,11 @@ std::optional<std::string> run_plane(const Code& code, const Environment& env, R
     return std::nullopt;
 }
 
-std::vector<DualPlane> without_slopes(const std::vector<PlaneVector>& streams) {
+std::vector<DualPlane> without_slopes(const std::vector<PlaneVector>& streams, double n) {
     std::vector<DualPlane> result(streams.size());
     for (std::size_t i = 0; i < streams.size(); ++i) {
         result[i].primal = streams[i];
+        result[i].primal_parts = length(streams[i], n);
     }
     return result;
 }
@@ -185,8 +198,8 @@ std::optional<std::string> PlaneStep::layer(const Environment& env, std::vector<
                                             const PlaneVector& embedding, PlaneFunction f) {
     const Code& code = variant(env).block;
     std::vector<DualPlane> out;
-    auto problem = run_plane(code, env, Run::values, initial_learned(program_, code, env), without_slopes(streams),
-                             false, embedding, f, out);
+    auto problem = run_plane(code, env, Run::values, initial_learned(program_, code, env),
+                             without_slopes(streams, env.n), false, embedding, f, out);
     for (std::size_t i = 0; !problem && i < out.size(); ++i) {
         streams[i] = out[i].primal;
     }
@@ -197,8 +210,8 @@ std::optional<std::string> PlaneStep::project(const Environment& env, std::vecto
                                               const PlaneVector& embedding) {
     const Code& code = variant(env).block;
     std::vector<DualPlane> out;
-    auto problem = run_plane(code, env, Run::projection, initial_learned(program_, code, env), without_slopes(streams),
-                             false, embedding, never_called, out);
+    auto problem = run_plane(code, env, Run::projection, initial_learned(program_, code, env),
+                             without_slopes(streams, env.n), false, embedding, never_called, out);
     for (std::size_t i = 0; !problem && i < out.size(); ++i) {
         streams[i] = out[i].primal;
     }
@@ -208,13 +221,13 @@ std::optional<std::string> PlaneStep::project(const Environment& env, std::vecto
 // As RowStep::velocity: the derivative of S at dt = 0, then that of N0 along it.
 std::optional<std::string> PlaneStep::velocity(const Environment& env, const std::vector<PlaneVector>& streams,
                                                const PlaneVector& embedding, PlaneFunction f,
-                                               std::vector<PlaneVector>& slopes) {
+                                               std::vector<PlaneVector>& slopes, std::vector<double>* parts) {
     const Code& code = variant(env).block;
     const LearnedValues learned = initial_learned(program_, code, env);
     std::vector<DualPlane> middle;
     std::vector<DualPlane> out;
-    if (auto problem =
-            run_plane(code, env, Run::derivative, learned, without_slopes(streams), false, embedding, f, middle)) {
+    if (auto problem = run_plane(code, env, Run::derivative, learned, without_slopes(streams, env.n), false, embedding,
+                                 f, middle)) {
         return problem;
     }
     if (auto problem = run_plane(code, env, Run::projection, learned, middle, true, embedding, never_called, out)) {
@@ -224,6 +237,12 @@ std::optional<std::string> PlaneStep::velocity(const Environment& env, const std
     for (std::size_t i = 0; i < out.size(); ++i) {
         slopes[i] = out[i].slope;
     }
+    if (parts) {
+        parts->resize(out.size());
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            (*parts)[i] = out[i].slope_parts;
+        }
+    }
     return std::nullopt;
 }
 
@@ -231,8 +250,8 @@ std::optional<std::string> PlaneStep::readout(const Environment& env, const std:
                                               const PlaneVector& embedding, PlaneVector& out) {
     const Code& code = variant(env).readout;
     std::vector<DualPlane> result;
-    auto problem = run_plane(code, env, Run::values, initial_learned(program_, code, env), without_slopes(streams),
-                             false, embedding, never_called, result);
+    auto problem = run_plane(code, env, Run::values, initial_learned(program_, code, env),
+                             without_slopes(streams, env.n), false, embedding, never_called, result);
     if (!problem) {
         out = result.front().primal;
     }
@@ -243,7 +262,7 @@ std::optional<std::string> PlaneStep::readout_slope(const Environment& env, cons
                                                     const std::vector<PlaneVector>& slopes,
                                                     const PlaneVector& embedding, PlaneVector& slope) {
     const Code& code = variant(env).readout;
-    std::vector<DualPlane> moving = without_slopes(streams);
+    std::vector<DualPlane> moving = without_slopes(streams, env.n);
     for (std::size_t i = 0; i < moving.size(); ++i) {
         moving[i].slope = slopes[i];
     }

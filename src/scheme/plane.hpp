@@ -42,9 +42,11 @@ class PlaneStep {
                                      const PlaneVector& embedding, PlaneFunction f);
     std::optional<std::string> project(const Environment& env, std::vector<PlaneVector>& streams,
                                        const PlaneVector& embedding);
+    // `parts`: how long together the vectors were that each slope is the sum of. What is less than their rounding is
+    // nothing.
     std::optional<std::string> velocity(const Environment& env, const std::vector<PlaneVector>& streams,
-                                        const PlaneVector& embedding, PlaneFunction f,
-                                        std::vector<PlaneVector>& slopes);
+                                        const PlaneVector& embedding, PlaneFunction f, std::vector<PlaneVector>& slopes,
+                                        std::vector<double>* parts = nullptr);
     std::optional<std::string> readout(const Environment& env, const std::vector<PlaneVector>& streams,
                                        const PlaneVector& embedding, PlaneVector& out);
     // How the readout moves when the streams move with these slopes, at fixed t.

@@ -92,8 +92,14 @@ RowMachine<Real>::RowMachine(Code code, std::size_t rows, std::size_t dim, std::
       wide_slope_(index(layout_.wide_slots)) {}
 
 template <class Real>
-void RowMachine<Real>::prepare(const Environment& env, Run run, const LearnedValues& learned, bool entry_slopes) {
-    evaluate_coefficients(code_, env, run, learned, dim_, coefficients_, facts_);
+bool RowMachine<Real>::has_finite_coefficients() const {
+    return std::all_of(facts_.begin(), facts_.end(), [](const CoefficientFacts& facts) { return facts.finite; });
+}
+
+template <class Real>
+void RowMachine<Real>::prepare(const Environment& env, Run run, const LearnedValues& learned, bool entry_slopes,
+                               const LearnedValues& learned_slopes) {
+    evaluate_coefficients(code_, env, run, learned, dim_, coefficients_, facts_, learned_slopes);
     Mark entry;
     entry.primal = Mark::Part::known;
     entry.slope = entry_slopes ? Mark::Part::known : Mark::Part::zero;

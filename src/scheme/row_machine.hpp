@@ -67,7 +67,9 @@ class RowMachine {
 
     // Evaluates coefficients and plans; plan().problem tells why it cannot be run. `entry_slopes`: streams carry
     // slopes.
-    void prepare(const Environment& env, Run run, const LearnedValues& learned, bool entry_slopes);
+    void prepare(const Environment& env, Run run, const LearnedValues& learned, bool entry_slopes,
+                 const LearnedValues& learned_slopes = {});
+    bool has_finite_coefficients() const;  // with their slopes, as prepared
     const Plan& plan() const { return plan_; }
 
     // Runs what was prepared. Targets may be the streams themselves.

@@ -109,36 +109,65 @@ std::optional<std::string> RowStep<Real>::project(const Environment& env, State<
     return std::nullopt;
 }
 
-// d/d(dt) of N0(S(x, dt)) at 0, by the chain rule in two runs of the same code: S with dt = 0 + eps gives value and
-// slope, and N0 (dt = 0, f opaque) carries both on. On the manifold the value is x itself. Where there is no limit slopes
-// are NaN, so that nobody goes on with older ones: a root of what time has made negative has no velocity.
+template <class Real>
+void RowStep<Real>::prepare_in_time(RowMachine<Real>& machine, const Environment& env, Run run,
+                                    bool entry_slopes) const {
+    machine.prepare(env, run, initial_learned(program_, machine.code(), env), entry_slopes,
+                    initial_learned_slopes(program_, machine.code(), env));
+}
+
+// Slopes are NaN then, so that nobody goes on with older ones: a root of what time has made negative has no velocity.
+template <class Real>
+std::optional<std::string> RowStep<Real>::without_limit(const RowMachine<Real>& machine,
+                                                        std::vector<std::vector<Real>>& slopes) const {
+    for (auto& slope : slopes) {
+        std::fill(slope.begin(), slope.end(), std::numeric_limits<Real>::quiet_NaN());
+    }
+    return machine.plan().problem;
+}
+
+// Layers go from x on the manifold of t, x = N0(x; t), to that of t + dt: up to dt^2
+//
+//     S(x, dt; t)                  = x + dt S'           S' by dt at dt = 0
+//     N0(x + dt S'; t + dt)        = x + dt (DN0 S' + dN0/dt),
+//
+// by the chain rule in two runs of the same code: S with dt = 0 + eps gives value and slope, and N0 (dt = 0, f opaque)
+// at t + eps carries both on. Nothing is counted twice: N0(N0(x)) = N0(x) for all t says that DN0 (dN0/dt) = 0 on the
+// manifold, so what N0 adds with time is just what DN0 takes out of any motion.
 template <class Real>
 std::optional<std::string> RowStep<Real>::velocity(const Environment& env, const State<Real>& state,
                                                    SubLayerFunction<Real> f, std::vector<std::vector<Real>>& slopes) {
     RowMachine<Real>& machine = block_machine(env);
-    const LearnedValues learned = initial_learned(program_, machine.code(), env);
     const std::size_t count = state.streams.size();
     reshape(middle_primal_, count, rows_ * dim_);
     reshape(middle_slope_, count, rows_ * dim_);
     reshape(slopes, count, rows_ * dim_);
-    const auto without_limit = [&] {
-        for (auto& slope : slopes) {
-            std::fill(slope.begin(), slope.end(), std::numeric_limits<Real>::quiet_NaN());
-        }
-        return machine.plan().problem;
-    };
 
-    machine.prepare(env, Run::derivative, learned, false);
+    machine.prepare(env, Run::derivative, initial_learned(program_, machine.code(), env), false);
     if (machine.plan().problem) {
-        return without_limit();
+        return without_limit(machine, slopes);
     }
     machine.run(parts(state.streams), state.embedding.data(), targets<Real>(&middle_primal_, &middle_slope_), {}, f);
 
-    machine.prepare(env, Run::projection, learned, true);
+    prepare_in_time(machine, env, Run::tangent, true);
     if (machine.plan().problem) {
-        return without_limit();
+        return without_limit(machine, slopes);
     }
     machine.run(parts(middle_primal_, &middle_slope_), state.embedding.data(), targets<Real>(nullptr, &slopes), {},
+                never_called_on_rows);
+    return std::nullopt;
+}
+
+template <class Real>
+std::optional<std::string> RowStep<Real>::drift(const Environment& env, const State<Real>& state,
+                                                std::vector<std::vector<Real>>& slopes) {
+    RowMachine<Real>& machine = block_machine(env);
+    reshape(slopes, state.streams.size(), rows_ * dim_);
+    prepare_in_time(machine, env, Run::tangent, false);
+    if (machine.plan().problem) {
+        return without_limit(machine, slopes);
+    }
+    machine.run(parts(state.streams), state.embedding.data(), targets<Real>(nullptr, &slopes), {},
                 never_called_on_rows);
     return std::nullopt;
 }
@@ -156,15 +185,16 @@ void RowStep<Real>::readout(const Environment& env, const State<Real>& state, st
 }
 
 template <class Real>
-void RowStep<Real>::readout(const Environment& env, const State<Real>& state,
+bool RowStep<Real>::readout(const Environment& env, const State<Real>& state,
                             const std::vector<std::vector<Real>>& slopes, std::vector<Real>& out,
                             std::vector<Real>& out_slope) {
     RowMachine<Real>& machine = readout_machine(env);
-    machine.prepare(env, Run::along, initial_learned(program_, machine.code(), env), true);
+    prepare_in_time(machine, env, Run::along, true);
     out.resize(rows_ * dim_);
     out_slope.resize(rows_ * dim_);
     machine.run(parts(state.streams, &slopes), state.embedding.data(), {{out.data(), out_slope.data()}}, {},
                 never_called_on_rows);
+    return machine.has_finite_coefficients();
 }
 
 template struct State<float>;

@@ -2,11 +2,11 @@
 //
 //     layer       x <- S(x, dt)                         one whole block on all streams
 //     N0          x <- S(x, 0)                          the projection to the manifold the limit lives on
-//     velocity    d/d(dt) of N0(S(x, dt)) at dt = 0      exact, by dual numbers
+//     velocity    d/d(dt) of N0(S(x, dt; t); t + dt) at dt = 0      exact, by dual numbers
 //
 // The derivative of S alone is wrong when a stream is normalised anywhere but outermost (norm(x) + dt*f(norm(x))),
-// hence the N0 around it; layers with dt -> 0 are the arbiter in the tests. "No limit" is an answer, given as a
-// sentence.
+// hence the N0 around it. It is that of the next moment: where N0 gives a stream a length that depends on t, the stream
+// follows it. Layers with dt -> 0 are the arbiter in the tests. "No limit" is an answer, given as a sentence.
 //
 // Not here: what a sub-layer computes. The caller passes it as a function of all rows.
 #pragma once
@@ -50,12 +50,17 @@ class RowStep {
     std::optional<std::string> velocity(const Environment& env, const State<Real>& state, SubLayerFunction<Real> f,
                                         std::vector<std::vector<Real>>& slopes);
 
+    // The part of it that is there without S: how N0 moves with t at a state that rests.
+    std::optional<std::string> drift(const Environment& env, const State<Real>& state,
+                                     std::vector<std::vector<Real>>& slopes);
+
     // out: [rows, dim], the readout after the last block.
     void readout(const Environment& env, const State<Real>& state, std::vector<Real>& out,
                  const BlockParameters<Real>& parameters = {});
 
-    // The same with its derivative along `slopes`, the velocities of the streams.
-    void readout(const Environment& env, const State<Real>& state, const std::vector<std::vector<Real>>& slopes,
+    // The same with its derivative, which `slopes`, the velocities of the streams, and t itself give it. False where it
+    // changes infinitely fast with t.
+    bool readout(const Environment& env, const State<Real>& state, const std::vector<std::vector<Real>>& slopes,
                  std::vector<Real>& out, std::vector<Real>& out_slope);
 
   private:
@@ -65,6 +70,9 @@ class RowStep {
     };
     RowMachine<Real>& block_machine(const Environment& env);
     RowMachine<Real>& readout_machine(const Environment& env);
+    void prepare_in_time(RowMachine<Real>& machine, const Environment& env, Run run, bool entry_slopes) const;
+    std::optional<std::string> without_limit(const RowMachine<Real>& machine,
+                                             std::vector<std::vector<Real>>& slopes) const;
 
     Program program_;
     SubLayers sub_layers_;

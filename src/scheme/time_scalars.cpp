@@ -34,13 +34,16 @@ void TimeScalars::collect(const Expression& expression) {
     for (const ExpressionPtr& argument : expression.arguments) {
         collect(*argument);
     }
+    if (expression.kind == Expression::Kind::binary && expression.op == Operator::divide) {
+        nodes_[add(*expression.arguments[1])].divides = true;
+    }
 }
 
 std::size_t TimeScalars::add(const Expression& scalar) {
     if (const auto known = places_.find(&scalar); known != places_.end()) {
         return known->second;
     }
-    Node node{&scalar, 0, 0, 0, false};
+    Node node{&scalar, 0, 0, 0, false, false};
     if (scalar.kind == Expression::Kind::quantity) {
         node.moves = scalar.quantity == Quantity::t || scalar.quantity == Quantity::depth;
     } else if (scalar.kind == Expression::Kind::learned) {
@@ -52,13 +55,22 @@ std::size_t TimeScalars::add(const Expression& scalar) {
         *places[i] = add(*scalar.arguments[i]);
         node.moves = node.moves || nodes_[*places[i]].moves;
     }
-    moves_ = moves_ || node.moves;
+    if (scalar.kind == Expression::Kind::binary && scalar.op == Operator::divide) {
+        nodes_[node.b].divides = true;
+    }
     nodes_.push_back(node);
+    if (node.moves) {
+        moving_.push_back(nodes_.size() - 1);
+    }
     places_.emplace(&scalar, nodes_.size() - 1);
     return nodes_.size() - 1;
 }
 
 TimeScalars::Moving TimeScalars::binary(Operator op, const Moving& a, const Moving& b) {
+    if (op == Operator::power && b.value == 2 && b.size == 0) {  // by far the most common, and pow takes its time
+        const double twice = 2 * a.value;
+        return {a.value * a.value, twice * a.slope, std::abs(twice) * a.size};
+    }
     const Dual result = evaluate_binary(op, Dual{a.value, a.slope}, Dual{b.value, b.slope});
     double size = 0;
     if (op == Operator::plus || op == Operator::minus) {
@@ -104,9 +116,10 @@ TimeScalars::Moving TimeScalars::call(Function function, const Moving& a, const 
     unreachable();
 }
 
-TimeScalars::Moving TimeScalars::value_of(const Node& node, const Environment& env) const {
+TimeScalars::Moving TimeScalars::value_of(const Node& node, const Environment& env,
+                                          const std::vector<Moving>& values) const {
     const Expression& e = *node.expression;
-    const auto argument = [&](std::size_t place) -> const Moving& { return values_[place]; };
+    const auto argument = [&](std::size_t place) -> const Moving& { return values[place]; };
     switch (e.kind) {
         case Expression::Kind::number:
             return {e.number, 0, 0};
@@ -138,31 +151,87 @@ TimeScalars::Moving TimeScalars::value_of(const Node& node, const Environment& e
     unreachable();
 }
 
-std::vector<bool> TimeScalars::outlines(const Environment& env) {
-    std::vector<bool> facts;
-    values_.resize(nodes_.size());
-    const auto rises = [&](const Moving& x) {
-        facts.push_back(x.slope > 0 && (std::isinf(x.slope) || x.slope > rounding * x.size));
+std::uint8_t TimeScalars::outline_of(std::size_t place, const std::vector<Moving>& values) const {
+    const Node& node = nodes_[place];
+    const Expression& e = *node.expression;
+    const auto rises = [](const Moving& x) {
+        return x.slope > 0 && (std::isinf(x.slope) || x.slope > rounding * x.size);
     };
+    const bool is_binary = e.kind == Expression::Kind::binary;
+    const bool is_call = e.kind == Expression::Kind::call;
+    const Moving& a = values[node.a];
+    const Moving& b = values[node.b];
+    bool itself = false;
+    bool parts = false;
+    bool base = false;
+    if (e.kind != Expression::Kind::quantity && e.kind != Expression::Kind::learned) {
+        itself = rises(values[place]);
+    }
+    if (is_binary && (e.op == Operator::plus || e.op == Operator::minus)) {
+        parts = std::abs(a.value) <= std::abs(b.value);
+    } else if ((is_binary && e.op == Operator::power) || (is_call && e.function == Function::exp)) {
+        parts = std::abs(a.value) <= 1;
+        base = is_binary && b.value < 0 && a.value < 0;
+    } else if (is_call && (e.function == Function::min || e.function == Function::max)) {
+        parts = rises(binary(Operator::minus, a, b));
+    }
+    const bool below = node.divides && values[place].value < 0;
+    return static_cast<std::uint8_t>((itself ? 1 : 0) | (parts ? 2 : 0) | (below ? 4 : 0) | (base ? 8 : 0));
+}
+
+TimeScalars::Look TimeScalars::look(const Environment& env) const {
+    Look result;
+    result.values.resize(nodes_.size());
+    result.outlines.resize(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        result.values[i] = value_of(nodes_[i], env, result.values);
+    }
+    for (const std::size_t i : moving_) {
+        result.outlines[i] = outline_of(i, result.values);
+    }
+    return result;
+}
+
+void TimeScalars::look_at(const std::vector<std::size_t>& nodes, const Environment& env, Look& look) const {
+    for (const std::size_t i : nodes) {
+        look.values[i] = value_of(nodes_[i], env, look.values);
+        look.outlines[i] = outline_of(i, look.values);
+    }
+}
+
+std::vector<std::size_t> TimeScalars::parts_between(const std::vector<std::size_t>& nodes, const Look& before,
+                                                    const Look& after) const {
+    std::vector<bool> wanted(nodes_.size());
+    for (const std::size_t i : nodes) {
+        wanted[i] = true;
+    }
+    const auto for_parts = [&](std::size_t i, const auto& use) {
         const Node& node = nodes_[i];
-        values_[i] = value_of(node, env);
-        const Expression& e = *node.expression;
-        if (!node.moves || e.kind == Expression::Kind::quantity || e.kind == Expression::Kind::learned) {
-            continue;
+        const bool learned = node.expression->kind == Expression::Kind::learned;
+        const std::size_t places[] = {node.a, node.b, node.c};
+        for (std::size_t k = 0; k < (learned ? 1 : node.expression->arguments.size()); ++k) {
+            use(places[k]);
         }
-        rises(values_[i]);
-        const double a = std::abs(values_[node.a].value);
-        if (e.kind == Expression::Kind::binary && (e.op == Operator::plus || e.op == Operator::minus)) {
-            facts.push_back(a <= std::abs(values_[node.b].value));
-        } else if ((e.kind == Expression::Kind::binary && e.op == Operator::power) ||
-                   (e.kind == Expression::Kind::call && e.function == Function::exp)) {
-            facts.push_back(a <= 1);
-        } else if (e.kind == Expression::Kind::call && (e.function == Function::min || e.function == Function::max)) {
-            rises(binary(Operator::minus, values_[node.a], values_[node.b]));
+    };
+    std::vector<bool> turns(nodes_.size());  // or is made of something that does
+    std::vector<bool> differs(nodes_.size());
+    for (const std::size_t i : moving_) {
+        turns[i] = before.outlines[i] != after.outlines[i];
+        for_parts(i, [&](std::size_t part) { turns[i] = turns[i] || turns[part]; });
+        differs[i] = turns[i] || before.values[i] != after.values[i];
+    }
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        if (wanted[i] && differs[i]) {
+            for_parts(i, [&](std::size_t part) { wanted[part] = true; });
         }
     }
-    return facts;
+    std::vector<std::size_t> result;
+    for (const std::size_t i : moving_) {
+        if (wanted[i] && differs[i]) {
+            result.push_back(i);
+        }
+    }
+    return result;
 }
 
 }  // namespace flyball::scheme

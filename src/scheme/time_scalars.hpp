@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
@@ -19,36 +20,53 @@ class TimeScalars {
     explicit TimeScalars(const Program& program);
 
     // No scalar depends on t.
-    bool constant() const { return !moves_; }
+    bool constant() const { return moving_.empty(); }
 
-    // Of every scalar that depends on t, also of parts and parameters: whether it rises; of a sum which of the two is
-    // larger; of exp whether its argument is beyond 1, of a power whether its base is; of what is compared, and of the
-    // two of min and max, whether their difference rises.
-    std::vector<bool> outlines(const Environment& env);
-
-  private:
-    struct Node {
-        const Expression* expression;
-        std::size_t a, b, c;  // places of its arguments
-        bool moves;           // depends on t
-    };
     // A number that knows how fast it changes with t, and how large the terms of that were.
     struct Moving {
         double value = 0;
         double slope = 0;
         double size = 0;
+        bool operator==(const Moving&) const = default;
+    };
+    // Of every scalar, also of parts and parameters, its value and its outline: a bit for each of these. It rises; of
+    // a sum which of the two is larger; of exp whether its argument is beyond 1, of a power whether its base is; of
+    // what is compared, and of the two of min and max, whether their difference rises; of what something is divided by,
+    // and of the base of a negative power, its sign.
+    struct Look {
+        std::vector<Moving> values;
+        std::vector<std::uint8_t> outlines;
+    };
+
+    Look look(const Environment& env) const;
+    // The same of some scalars, arguments first; of the others `look` knows already.
+    void look_at(const std::vector<std::size_t>& nodes, const Environment& env, Look& look) const;
+    // What is needed to look at some scalars between two times: all that they are made of, but for parts with the same
+    // value and outline at both.
+    std::vector<std::size_t> parts_between(const std::vector<std::size_t>& nodes, const Look& before,
+                                           const Look& after) const;
+    std::size_t size() const { return nodes_.size(); }
+    // Numbers, names and signs in the text of a scalar.
+    std::size_t length(std::size_t node) const { return nodes_[node].expression->size; }
+
+  private:
+    struct Node {
+        const Expression* expression;
+        std::size_t a, b, c;   // places of its arguments
+        bool moves;            // depends on t
+        bool divides = false;  // something is divided by it
     };
     static Moving binary(Operator op, const Moving& a, const Moving& b);
     static Moving call(Function function, const Moving& a, const Moving& b);
     std::size_t add(const Expression& scalar);
     void collect(const Expression& expression);
-    Moving value_of(const Node& node, const Environment& env) const;
+    Moving value_of(const Node& node, const Environment& env, const std::vector<Moving>& values) const;
+    std::uint8_t outline_of(std::size_t place, const std::vector<Moving>& values) const;
 
     Program program_;          // owns the expressions
     std::vector<Node> nodes_;  // arguments first
     std::unordered_map<const Expression*, std::size_t> places_;
-    bool moves_ = false;          // any node does
-    std::vector<Moving> values_;  // of the nodes, at the time last asked for
+    std::vector<std::size_t> moving_;  // those that depend on t
 };
 
 }  // namespace flyball::scheme

@@ -110,6 +110,23 @@ Direction Direction::of(const PlaneVector& x, double n, bool may_take_log) {
     return result.recharted(n, may_take_log);
 }
 
+Direction Direction::in(Chart other) const {
+    if (other == chart) {
+        return *this;
+    }
+    const double ratio = chart == Chart::rho ? value : eta();  // b/a or a/b
+    const bool turned = (chart == Chart::rho) != (other == Chart::rho);
+    Direction result = *this;
+    result.chart = other;
+    result.value = turned ? 1 / ratio : ratio;
+    result.sign = turned ? sign * std::copysign(1.0, ratio) : sign;
+    if (other == Chart::zeta) {
+        result.eta_sign = std::copysign(1.0, result.value);
+        result.value = std::log(std::abs(result.value));
+    }
+    return result;
+}
+
 // rho up to 2, eta below; back at |eta| = 1; zeta once |eta| is below 1e-3, where a sign change is excluded.
 Direction Direction::recharted(double n, bool may_take_log) const {
     Direction result = *this;

@@ -47,6 +47,8 @@ struct Direction {
 
     // `may_take_log`: nothing but attention acts on this stream, so that eta cannot change its sign.
     static Direction of(const scheme::PlaneVector& x, double n, bool may_take_log);
+    // The same direction as a number of another chart; infinite where that has none for it.
+    Direction in(Chart other) const;
     // The same direction in the chart that suits it now.
     Direction recharted(double n, bool may_take_log) const;
     // d value/dt from x' = v |x|, both in the frame; in its own frame x is (1, 0) without rounding.

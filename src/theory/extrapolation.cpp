@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lapack.hpp"
+
 namespace flyball::theory {
 
 namespace {
@@ -45,6 +47,23 @@ bool Extrapolation::differentiate(double t, const Numbers& y) {
         moved[k] = y[k];
     }
     return true;
+}
+
+// From the eigenvalues of J, whose entries are known to half the digits.
+bool Extrapolation::only_damped_within(double h) const {
+    constexpr double known = 1e-6;  // relative to the largest
+    std::vector<double> entries;
+    for (const Numbers& row : jacobian_) {
+        entries.insert(entries.end(), row.begin(), row.end());
+    }
+    const std::vector<std::complex<double>> rates = eigenvalues(std::move(entries), jacobian_.size());
+    double largest = 0;
+    for (const std::complex<double>& rate : rates) {
+        largest = std::max(largest, std::abs(rate));
+    }
+    return std::all_of(rates.begin(), rates.end(), [&](const std::complex<double>& rate) {
+        return h * std::abs(rate) <= 1 || std::abs(rate) <= known * largest || rate.real() <= -0.5 * std::abs(rate);
+    });
 }
 
 // Gaussian elimination with partial pivoting; m is two numbers a stream.
@@ -153,6 +172,10 @@ Extrapolation::Outcome Extrapolation::step(double& t, Numbers& y, double end) {
         return Outcome::underflow;
     }
     double wanted = next_step;
+    if (implicit && leap > wanted && only_damped_within(leap)) {
+        wanted = leap;
+    }
+    leap = 0;
     Numbers size(m);
     Numbers after(m);
     for (;;) {

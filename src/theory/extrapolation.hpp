@@ -37,10 +37,16 @@ class Extrapolation {
     bool implicit = false;
     double next_step = 1e-3;
     double last_step = 0;  // the one that was accepted
+    // The implicit table is to try a step as long as this once, if it is longer. Steps as long as something relaxes are
+    // the worst for it: short ones follow, long ones leave nothing of it, and control by the errors does not find its
+    // way from the ones to the others. Only where all that such a step does not follow is damped: what grows or swings
+    // would be lost in it without a trace.
+    double leap = 0;
 
   private:
     bool sub_steps(double t, const Numbers& y, double h, int count, Numbers& increment);
     bool differentiate(double t, const Numbers& y);
+    bool only_damped_within(double h) const;
     bool solve_linear(double h, Numbers& right);  // right <- (I - h J)^-1 right
 
     Problem problem_;

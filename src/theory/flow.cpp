@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/error.hpp"
@@ -23,6 +24,7 @@ using scheme::Program;
 namespace {
 
 constexpr double same = 1e-12;  // relative; rounding of a projection is far below
+constexpr double rounding_of_a_sum = 16 * std::numeric_limits<double>::epsilon();  // relative to its parts
 
 [[noreturn]] void refuse(const std::string& got, const std::string& expected, const std::string& hint = {}) {
     throw Error(ErrorKind::usage, "theory", got, expected, hint);
@@ -43,6 +45,28 @@ bool finite(const PlaneVector& x) {
 std::vector<double>::const_iterator first_bad_beta(const Settings& settings) {
     return std::find_if(settings.betas.begin(), settings.betas.end(),
                         [](double beta) { return !(std::isfinite(beta) && beta >= 0); });
+}
+
+// A command walks along the same equation several times: what was found last is kept.
+scheme::Moments moments_of(const Program& program, const Settings& settings,
+                           const std::function<Environment(double)>& at) {
+    struct Found {
+        std::string text;
+        double tokens = 0;
+        double T = 0;
+        std::optional<double> dim;
+        scheme::Moments moments;
+    };
+    thread_local Found found;
+    const std::string text = program.text();
+    if (found.text != text || found.tokens != settings.tokens || found.T != settings.T || found.dim != settings.dim) {
+        std::vector<double> probes = scheme::switch_probes(settings.T);
+        while (probes.back() < last_time) {
+            probes.push_back(std::min(probes.back() * 1.03, last_time));
+        }
+        found = {text, settings.tokens, settings.T, settings.dim, scheme::find_moments(program, at, probes)};
+    }
+    return found.moments;
 }
 
 }  // namespace
@@ -84,12 +108,8 @@ Flow::Flow(const Program& program, const Settings& settings)
       may_take_log_(program_.stream_count() == 1 && !program_.reads(scheme::embedding_variable)),
       may_rescale_(program_.stream_count() > 1 && !program_.reads(scheme::embedding_variable)) {
     compares_ = false;  // environment() must not clamp while switches are looked for
-    std::vector<double> probes = scheme::switch_probes(settings_.T);
-    while (probes.back() < last_time) {
-        probes.push_back(std::min(probes.back() * 1.03, last_time));
-    }
     const auto at = [&](double t) { return environment(t, n_); };
-    scheme::Moments moments = scheme::find_moments(program_, at, probes);
+    scheme::Moments moments = moments_of(program_, settings_, at);
     compares_ = !program_.comparisons(at(0)).empty();
     switches_ = std::move(moments.switches);
     switches_.push_back(HUGE_VAL);
@@ -204,8 +224,26 @@ bool Flow::project(double t, std::vector<Stream>& streams) {
     return true;
 }
 
+// What an integrator asks about need not be where N0 would leave it. The charts stay, since its numbers are theirs.
+bool Flow::onto_manifold(double t, std::vector<Stream>& streams) {
+    if (!follows_) {
+        return true;
+    }
+    std::vector<Chart> charts;
+    for (const Stream& stream : streams) {
+        charts.push_back(stream.direction.chart);
+    }
+    if (!project(t, streams)) {
+        return false;
+    }
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        streams[i].direction = streams[i].direction.in(charts[i]);
+    }
+    return true;
+}
+
 // Finds out by trial which lengths the manifold fixes in this piece: a stream twice or half as long that comes out of
-// N0 the same has no length of its own. Whether such a length moves with t is tried at later times.
+// N0 the same has no length of its own.
 void Flow::enter(double begin, double end) {
     begin_ = begin;
     end_ = end;
@@ -216,25 +254,67 @@ void Flow::enter(double begin, double end) {
         return;
     }
     // A length that N0 sets is no variable of the flow.
-    lengths_move_ = false;
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-        const auto length_after = [&](double factor, double t) {
+        const auto length_after = [&](double factor) {
             std::vector<Stream> trial = streams_;
             trial[i].log_length += std::log(factor);
-            return project(t, trial) ? trial[i].log_length : NAN;
+            return project(begin, trial) ? trial[i].log_length : NAN;
         };
-        const double is = length_after(1, begin);
-        streams_[i].forgets_length =
-            std::abs(length_after(2, begin) - is) <= same && std::abs(length_after(0.5, begin) - is) <= same;
-        if (streams_[i].forgets_length) {
-            for (const double later : later_times()) {
-                lengths_move_ = lengths_move_ || std::abs(length_after(1, later) - is) > same;
-            }
-        }
+        const double is = length_after(1);
+        streams_[i].forgets_length = std::abs(length_after(2) - is) <= same && std::abs(length_after(0.5) - is) <= same;
     }
+    watch_projection(begin);
     problem_.clear();
     find_shown_stream(begin);
     look(begin);
+}
+
+// States without symmetry, one for each `which`.
+std::vector<Flow::Stream> Flow::trial_streams(double which) const {
+    std::vector<Stream> trial = streams_;
+    for (std::size_t k = 0; k < trial.size(); ++k) {
+        trial[k].direction = {};
+        trial[k].direction.value = (0.1 + 0.35 * static_cast<double>(k)) / (1 + 0.1 * which);
+        trial[k].log_length = 0.3 + 0.4 * static_cast<double>(k);
+    }
+    return trial;
+}
+
+// What N0 does as a rule, nothing or a length of its own that never changes, holds inside a step as it does at its
+// ends. Where it sets a stream from t or from other streams, their slopes are known only where N0 has been applied. By
+// trial at other times and states.
+void Flow::watch_projection(double begin) {
+    follows_ = false;
+    for (Stream& stream : streams_) {
+        stream.length_follows = false;
+    }
+    std::vector<double> times = later_times();
+    times.insert(times.begin(), begin);
+    std::vector<double> first;  // lengths at the first state, at the same time
+    double which = 0;
+    for (const double t : times) {
+        for (const double state : {0.0, 1 + which}) {
+            const std::vector<Stream> before = trial_streams(state);
+            std::vector<Stream> after = before;
+            if (!project(t, after)) {
+                continue;
+            }
+            for (std::size_t i = 0; i < after.size(); ++i) {
+                Stream& stream = streams_[i];
+                const double was = stream.forgets_length ? stream.log_length : before[i].log_length;
+                const double turned = after[i].direction.in(Chart::rho).value - before[i].direction.value;
+                follows_ = follows_ || !(std::abs(after[i].log_length - was) <= same) || !(std::abs(turned) <= same);
+                if (state == 0) {
+                    first.resize(after.size());
+                    first[i] = after[i].log_length;
+                } else if (stream.forgets_length && !first.empty()) {
+                    stream.length_follows =
+                        stream.length_follows || !(std::abs(after[i].log_length - first[i]) <= same);
+                }
+            }
+        }
+        which += 1;
+    }
 }
 
 double Flow::last_change() const {
@@ -259,15 +339,15 @@ std::vector<double> Flow::later_times() const {
     return times;
 }
 
-bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
-                    std::vector<PlaneVector>& slopes) {
+bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& frame, std::vector<PlaneVector>& slopes,
+                    std::vector<double>& parts) {
     std::vector<PlaneVector> x;
     for (const Stream& stream : streams) {
         x.push_back(frame.from_plane(vector(stream)));
     }
     const auto f = [&](const PlaneVector& z) { return attention(settings_.betas, n_, frame, z); };
     if (auto problem =
-            step_.velocity(environment(t, frame.metric), x, frame.from_plane({settings_.r0, 0}), f, slopes)) {
+            step_.velocity(environment(t, frame.metric), x, frame.from_plane({settings_.r0, 0}), f, slopes, &parts)) {
         problem_ = *problem;
         return false;
     }
@@ -280,17 +360,21 @@ bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& f
 bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) {
     result.assign(2 * streams.size(), 0);
     std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it
+    std::vector<double> standard_parts;
     for (std::size_t i = 0; i < streams.size(); ++i) {
         const Stream& stream = streams[i];
         const Frame frame = stream.plain ? Frame::standard(n_) : Frame::of(stream.direction, n_);
         const bool own = frame.alpha != 1 || frame.kappa != 0;
         std::vector<PlaneVector> slopes;
+        std::vector<double> parts;
         if (!own && standard) {
             slopes = *standard;
-        } else if (!velocity(t, streams, frame, slopes)) {
+            parts = standard_parts;
+        } else if (!velocity(t, streams, frame, slopes, parts)) {
             return false;
         } else if (!own) {
             standard = slopes;
+            standard_parts = parts;
         }
         if (stream.plain) {
             if (!finite(slopes[i])) {
@@ -308,7 +392,12 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         if (std::abs(result[2 * i]) < std::numeric_limits<double>::min()) {
             result[2 * i] = 0;  // a subnormal number has lost its digits, and steps would follow its noise
         }
-        result[2 * i + 1] = stream.forgets_length ? 0 : dot(u, v, frame.metric);
+        // A length that N0 fixes, at least at this t, does not move. Nor does one whose rate is what rounding leaves of
+        // its parts: a length at rest would seem to run to zero in time, or drift in 1e9 of it.
+        const double growth = dot(u, v, frame.metric);
+        const bool rests = (stream.forgets_length && !stream.length_follows) ||
+                           std::abs(growth) <= rounding_of_a_sum * parts[i] * shrink;
+        result[2 * i + 1] = rests ? 0 : growth;
         if (!std::isfinite(result[2 * i]) || !std::isfinite(result[2 * i + 1])) {
             problem_ = fmt::format("the velocity of {} is not finite", program_.stream_name(i));
             return false;
@@ -326,10 +415,15 @@ bool Flow::slope(double t, const Numbers& y, Numbers& result) {
             return false;
         }
     }
-    if (lengths_move_ && !project(t, streams)) {
+    if (!onto_manifold(t, streams) || !rates(t, streams, result)) {
         return false;
     }
-    return rates(t, streams, result);
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        if (streams[i].forgets_length) {
+            result[2 * i + 1] = 0;  // no variable of the flow
+        }
+    }
+    return true;
 }
 
 bool Flow::settle(double t, const Numbers& y) {

@@ -73,6 +73,7 @@ class Flow {
         Direction direction;
         double log_length = 0;
         bool forgets_length = false;  // the manifold fixes it
+        bool length_follows = false;  // and from what the other numbers are, not once and for all or by t alone
         // The vector itself is carried in place of direction and length (see make_plain()).
         bool plain = false;
         scheme::PlaneVector x;
@@ -82,9 +83,12 @@ class Flow {
     scheme::PlaneVector vector(const Stream& stream) const;
     std::vector<Stream> streams_of(const Numbers& y) const;
     bool project(double t, std::vector<Stream>& streams);
+    bool onto_manifold(double t, std::vector<Stream>& streams);
+    void watch_projection(double begin);
+    std::vector<Stream> trial_streams(double which) const;
     bool rates(double t, const std::vector<Stream>& streams, Numbers& result);
     bool velocity(double t, const std::vector<Stream>& streams, const Frame& frame,
-                  std::vector<scheme::PlaneVector>& slopes);
+                  std::vector<scheme::PlaneVector>& slopes, std::vector<double>& parts);
     std::optional<scheme::PlaneVector> readout(double t, const std::vector<Stream>& streams);
     std::optional<double> readout_rate(double t, const Numbers& rate, const Direction& shown,
                                        const scheme::PlaneVector& here, const Numbers& noise, double& lost);
@@ -114,7 +118,7 @@ class Flow {
     double begin_ = 0;
     double end_ = 0;
     std::vector<Stream> streams_;
-    bool lengths_move_ = false;         // a length that the manifold fixes depends on t
+    bool follows_ = false;              // N0 sets some stream from others or from t (see watch_projection())
     double longest_ = 1;                // length of the longest stream; several streams only
     double shown_eta_ = 1;              // of the readout, at most 1; several streams only
     std::optional<std::size_t> shown_;  // the stream whose direction the readout has, if it is one

@@ -219,7 +219,8 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<S
         return std::nullopt;
     }
     const std::vector<Term> growth_terms = growth_of(grid, noise);
-    const double unit = std::exp(grid.back().log_rate + std::log(grid.back().t));
+    const double log_unit = grid.back().log_rate + std::log(grid.back().t);
+    const double unit = std::exp(log_unit);  // may be infinite
     const auto set_constant_with = [&](Law& law, double a, double a_error, double power, double delta) {
         const std::vector<Term> terms = terms_of(
             grid, 0, [&](const Sample& s) { return s.log_velocity - a * std::log(s.t); },
@@ -270,7 +271,7 @@ std::optional<Law> near_law(const std::vector<Sample>& grid, const std::vector<S
     if (!(alpha.error <= fit)) {
         return std::nullopt;
     }
-    growth.log_alpha = alpha.value + std::log(unit);
+    growth.log_alpha = alpha.value + log_unit;
     Law law = growing_law(growth);
     if (law.note.empty()) {
         const bool exact = *law.power == growth.p - 1 || is_simple(*law.power);

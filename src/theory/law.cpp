@@ -222,6 +222,10 @@ Law classify(const scheme::Program& program, const Settings& settings, const Wal
             const std::vector<Sample> grid = sampled_back_from(program, settings, begin, last.t);
             found = near_law(grid, grid, 1e-12);
         }
+        // Corrections that have died leave nothing to sum, only noise: then the law is read at the end.
+        if (!found && last.t > early && tail.steady) {
+            found = far_law(walk, tail);
+        }
         if (found) {
             return *found;
         }

@@ -26,12 +26,7 @@ void Flow::find_shown_stream(double t) {
         bool seen = false;
         double state = 0;
         for (const double later : times) {
-            std::vector<Stream> trial = streams_;
-            for (std::size_t k = 0; k < trial.size(); ++k) {
-                trial[k].direction = {};
-                trial[k].direction.value = (0.1 + 0.35 * static_cast<double>(k)) / (1 + 0.1 * state);
-                trial[k].log_length = 0.3 + 0.4 * static_cast<double>(k);
-            }
+            const std::vector<Stream> trial = trial_streams(state);
             state += 1;
             if (const auto shown = readout(later, trial)) {
                 const PlaneVector x = vector(trial[i]);
@@ -87,7 +82,8 @@ Numbers Flow::rate_noise(double t, const Numbers& rate) {
         const double size = k % 2 == 0 ? std::abs(state[k]) : stream.plain ? longest_ : 1;
         Numbers trial = state;
         trial[k] += step * size;
-        if (size == 0 || !rates(t, streams_of(trial), moved)) {
+        std::vector<Stream> streams = streams_of(trial);
+        if (size == 0 || !onto_manifold(t, streams) || !rates(t, streams, moved)) {
             continue;
         }
         for (std::size_t i = 0; i < rate.size(); ++i) {
@@ -155,7 +151,8 @@ std::optional<double> Flow::readout_rate(double t, const Numbers& rate, const Di
 // it is divided by four, rounding counted: exp(-t) wants another one than 1/(1+t).
 double Flow::readout_drift(double t, Chart chart) {
     const auto value = [&](double time) {
-        const auto x = readout(time, streams_);
+        std::vector<Stream> streams = streams_;
+        const auto x = onto_manifold(time, streams) ? readout(time, streams) : std::nullopt;
         return !x ? NAN : chart == Chart::rho ? x->b / x->a : x->a / x->b;
     };
     constexpr std::array<double, 7> weights = {-147.0 / 60, 6, -7.5, 20.0 / 3, -3.75, 1.2, -1.0 / 6};
@@ -199,6 +196,9 @@ Point Flow::point(double t) {
         shown = streams_[*shown_].direction;
         shown_rate = moves ? rate[2 * *shown_] : 0;
         lost = noise[2 * *shown_];
+        if (follows_ && !may_take_log_) {  // alone and without x0 a stream is only made longer or shorter by N0
+            shown_rate += readout_drift(t, shown.chart);
+        }
     } else {
         const auto here = readout(t, streams_);
         std::optional<double> turning;

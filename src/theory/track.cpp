@@ -16,6 +16,8 @@ constexpr double implicit_tolerance = 1e-12;  // its table loses three digits mo
 // An explicit method that takes this many steps while t doubles, and what is shown hardly moves, is held back by
 // something that has long relaxed.
 constexpr int patience = 200;
+constexpr int leap_after = 50;
+constexpr double leap = 0.1;        // of t
 constexpr double much_nearer = 20;  // in log a/b
 
 }  // namespace
@@ -90,6 +92,8 @@ bool Track::step(double end) {
         steps_since_ = 0;
     } else if (steps_since_ > patience && !integrator_.implicit) {
         integrator_.implicit = true;
+    } else if (steps_since_ % leap_after == 0 && steps_since_ <= 20 * patience) {
+        integrator_.leap = leap * t();
     } else if (steps_since_ > 20 * patience) {
         stopped_ = fmt::format("still moving after {} steps", steps_);
     }
@@ -123,6 +127,7 @@ void Track::return_to(const Mark& mark) {
     origin_ = mark.origin;
     offset_ = mark.offset;
     integrator_.next_step = mark.next_step;
+    integrator_.leap = 0;
     stopped_.clear();
     ending_.reset();
     extinct_.reset();

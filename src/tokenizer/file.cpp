@@ -117,7 +117,9 @@ std::vector<AddedToken> read_added(const JsonNode& node) {
         token.single_word = item.flag("single_word", false);
         token.normalised = item.flag("normalized", false);
         token.special = item.flag("special", false);
-        tokens.push_back(std::move(token));
+        if (!token.content.empty()) {  // the library leaves those out too
+            tokens.push_back(std::move(token));
+        }
     }
     return tokens;
 }
@@ -205,7 +207,10 @@ void read_vocabulary(Vocabulary& vocabulary, const JsonNode& node) {
     vocabulary.finish(node.what());
 }
 
+// The library numbers tokens that the vocabulary lacks by itself, from the vocabulary's size on and in the order of the
+// file: an id that the file gives and the library does not would make ids that no other program makes of the text.
 void add_tokens(TokenizerParts& parts, const std::vector<AddedToken>& tokens, std::string_view what) {
+    auto next = static_cast<std::int64_t>(parts.vocabulary.size());
     for (const AddedToken& token : tokens) {
         if (token.content.size() > longest_added_token) {
             throw Error(ErrorKind::input, "tokenizer.read",
@@ -224,8 +229,20 @@ void add_tokens(TokenizerParts& parts, const std::vector<AddedToken>& tokens, st
                         : fmt::format("the vocabulary has {} there", flyball::quoted(parts.vocabulary.text(same_id)))),
                 "one id for one token");
         }
-        if (index == Vocabulary::none && parts.extra.find(token.content) == Vocabulary::none) {
-            parts.extra.add(token.content, token.id, what);
+        if (index == Vocabulary::none) {
+            const std::uint32_t before = parts.extra.find(token.content);
+            const std::int64_t number = before == Vocabulary::none ? next : parts.extra.id(before);
+            if (token.id != number) {
+                throw Error(
+                    ErrorKind::input, "tokenizer.read",
+                    fmt::format("the added token {} with the id {} in {}, to which Hugging Face's library gives {}",
+                                flyball::quoted(token.content), token.id, what, number),
+                    "ids that go on after the vocabulary, one a token, in the order of the file");
+            }
+            if (before == Vocabulary::none) {
+                parts.extra.add(token.content, token.id, what);
+                ++next;
+            }
         }
         if (token.special) {
             parts.special.insert(token.id);

@@ -181,6 +181,27 @@ TEST(Pairs, AllAroundTheCircleIsOneComponentAlsoAcrossMinusPi) {
     EXPECT_EQ(pair_statistics(180, 2, z.data(), 1, 0.999).components, 2U);
 }
 
+// Zero rows (a readout that vanishes) have cosine 0 with all others and with each other, on the circle as elsewhere;
+// 1100 tokens take the sum by Fourier series, fewer take tiles.
+TEST(Pairs, ZeroRowsOnTheCircleAreAtNoAngle) {
+    for (const std::size_t n : {std::size_t{40}, std::size_t{1100}}) {
+        for (const std::size_t zeros : {std::size_t{1}, std::size_t{7}, n}) {
+            std::vector<double> z = points(n, 2, 3, 0.01, 5);
+            for (std::size_t i = 0; i < zeros; ++i) {
+                z[2 * i] = z[2 * i + 1] = 0;
+            }
+            const double level = 1 - 1e-3;
+            const PairStatistics found = pair_statistics(n, 2, z.data(), 1, level);
+            const double sum = plain_sum(z, n, 2, 1);
+            EXPECT_NEAR(found.exponential_sum, sum, 1e-10 * sum) << n << ' ' << zeros;
+            EXPECT_EQ(found.components, plain_components(z, n, 2, level)) << n << ' ' << zeros;
+            EXPECT_EQ(pair_statistics(n, 2, z.data(), 1, -0.5).components, std::size_t{1});
+        }
+    }
+    const std::vector<double> between = {std::cos(0.001), -std::sin(0.001), 0, 0, std::cos(0.001), std::sin(0.001)};
+    EXPECT_EQ(pair_statistics(3, 2, between.data(), 1, 1 - 1e-3).components, std::size_t{2});
+}
+
 TEST(Pairs, TheNumberOfThreadsDoesNotMatter) {
     const std::vector<double> z = points(700, 5, 0, 0, 3);
     const int before = threads();

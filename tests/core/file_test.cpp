@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -27,6 +28,17 @@ TEST(MappedFile, ShowsTheContents) {
     const TemporaryFolder folder;
     const MappedFile file(folder.put("a", std::string("hello\0world", 11)));
     EXPECT_EQ(text_of(file), std::string("hello\0world", 11));
+}
+
+TEST(NamesIn, AreThoseOfFilesAndFoldersAndNothingElse) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{});
+    folder.put(".hidden", "");
+    std::filesystem::create_directories(folder.path() / "inner/more");
+    std::vector<std::string> names = names_in(folder.path());
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{".hidden", "inner"}));
+    EXPECT_THROW(names_in(folder.path() / "nowhere"), Error);
 }
 
 TEST(MappedFile, AnEmptyFileIsEmpty) {

@@ -1,6 +1,7 @@
 // Eigenvalues and orthogonal factors against closed forms, and against what defines them.
 #include "core/lapack.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -59,6 +60,20 @@ TEST(Lapack, NaNIsAResultAndNoRowsHaveNoValues) {
     }
     EXPECT_TRUE(symmetric_eigenvalues({}, 0).empty());
     EXPECT_TRUE(orthogonal_factor({}, 0).empty());
+}
+
+// [[1, 2, 0], [-2, 1, 0], [5, 7, -3]] has 1 + 2i, 1 - 2i and -3; [[0, 1e200], [1e-200, 0]] has 1 and -1.
+TEST(Lapack, EigenvaluesOfAMatrixThatIsNotSymmetricAreComplex) {
+    std::vector<std::complex<double>> values = eigenvalues({1, 2, 0, -2, 1, 0, 5, 7, -3}, 3);
+    std::sort(values.begin(), values.end(),
+              [](const auto& x, const auto& y) { return x.real() + 0.1 * x.imag() < y.real() + 0.1 * y.imag(); });
+    EXPECT_NEAR(std::abs(values[0] - std::complex<double>(-3, 0)), 0, 1e-14);
+    EXPECT_NEAR(std::abs(values[1] - std::complex<double>(1, -2)), 0, 1e-14);
+    EXPECT_NEAR(std::abs(values[2] - std::complex<double>(1, 2)), 0, 1e-14);
+    values = eigenvalues({0, 1e200, 1e-200, 0}, 2);
+    EXPECT_NEAR(std::abs(values[0].real() * values[1].real() + 1), 0, 1e-14);
+    EXPECT_TRUE(std::isnan(eigenvalues({1, std::numeric_limits<double>::infinity(), 0, 1}, 2)[0].real()));
+    EXPECT_TRUE(eigenvalues({}, 0).empty());
 }
 
 // Gram and Schmidt by hand: (3, 4)/5, then (1, 0) less its part along it. A sign of the first row stays.

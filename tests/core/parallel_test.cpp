@@ -1,6 +1,7 @@
 #include "core/parallel.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -36,6 +37,33 @@ class Parallel : public testing::Test {
         return found;
     }
 };
+
+// What threads get by themselves is 2 MB under `ulimit -s unlimited`, and as little as the limit says under a small one.
+TEST_F(Parallel, ThreadsHaveEightMegabytesOfStackWhateverTheSystemGivesByItself) {
+    pthread_attr_t usual{};
+    ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+    pthread_attr_t small = usual;
+    ASSERT_EQ(pthread_attr_setstacksize(&small, std::size_t{1} << 20U), 0);
+    ASSERT_EQ(pthread_setattr_default_np(&small), 0);
+    set_threads(2);
+    std::atomic<int> begun{0};
+    std::vector<std::size_t> bytes(2);
+    const std::thread::id caller = std::this_thread::get_id();
+    parallel_slots(2, 2, [&](std::size_t slot, std::size_t, std::size_t) {
+        begun.fetch_add(1);
+        while (begun.load() < 2) {
+            std::this_thread::yield();
+        }
+        pthread_attr_t own{};
+        if (std::this_thread::get_id() != caller && pthread_getattr_np(pthread_self(), &own) == 0) {
+            pthread_attr_getstacksize(&own, &bytes[slot]);
+            pthread_attr_destroy(&own);
+        }
+    });
+    pthread_setattr_default_np(&usual);
+    pthread_attr_destroy(&usual);
+    EXPECT_GE(std::max(bytes[0], bytes[1]), std::size_t{8} << 20U);
+}
 
 TEST_F(Parallel, RangesCoverEverythingOnceForAnyThreadCount) {
     for (const std::size_t count : {0U, 1U, 2U, 7U, 64U, 1000U}) {

@@ -1,10 +1,12 @@
 // Runs against what is known exactly: the reduced law of a symmetric start, changes of clock, monotone energy,
 // exponents.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -360,6 +362,36 @@ TEST(Switches, NoStepPassesOverAPulse) {
             control_of(settings), watch_of(settings));
     EXPECT_EQ(narrow.outcome, Outcome::step_underflow);
     EXPECT_LE(narrow.samples.back().t, 300);
+}
+
+// Sixty pulses, cosine of Post-LN at u = 60*sqrt(pi/1e4) by DOP853 of another program; poles; and 0/0 at one number.
+TEST(Switches, NoStepPassesOverAnyOfSixtyPulsesOrOverAPole) {
+    Settings settings;
+    settings.tokens = 4;
+    settings.dim = 4;
+    settings.samples = 2;
+    settings.start = StartKind::symmetric;
+    settings.time = 185;
+    std::string sum = "0";
+    for (int i = 0; i < 60; ++i) {
+        sum += fmt::format(" + exp(-(t-{})^2*1e4)", 3 * i + 1);
+    }
+    const auto run_of = [&](const std::string& equation) {
+        return run(problem_of(settings, scheme::Program::parse(equation)), control_of(settings), watch_of(settings));
+    };
+    const Record pulses = run_of("norm(x + dt*f(x)*(" + sum + "))");
+    EXPECT_EQ(pulses.outcome, Outcome::done);
+    EXPECT_NEAR(pulses.samples.back().cosine, 0.5136623780, 1e-6);
+
+    settings.time = 9.59;
+    for (const Method method : {Method::erk, Method::bdf}) {
+        settings.method = method;
+        for (const char* pole : {"norm(x - dt*f(x)/log((t+1)/4.37))", "norm(x + dt*f(x)/log(9.6-t))",
+                                 "norm(x + dt*f(x)/log(t+0.3))", "norm(x + dt*f(x)*(1/(8.6-t)))"}) {
+            EXPECT_EQ(run_of(pole).outcome, Outcome::step_underflow) << pole;
+        }
+        EXPECT_EQ(run_of("norm(x + dt*f(x)*((t-5)/(t-5)))").outcome, Outcome::done);
+    }
 }
 
 // ---- robustness ---------------------------------------------------------------------------------------------------

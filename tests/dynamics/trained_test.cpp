@@ -256,7 +256,7 @@ TEST(TrainedWeights, RefuseAStartWithARowThatIsOnlyItsMean) {
         centred_start(s);
         ADD_FAILURE() << "a row without a direction was taken";
     } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("the row 1 of 'rows.csv', whose channels are all alike"),
+        EXPECT_NE(std::string(error.what()).find("row 2 of 'rows.csv', whose channels are all alike"),
                   std::string::npos)
             << error.what();
     }

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/number.hpp"
 #include "inspect/reports.hpp"
 
 namespace flyball::inspect::test {
@@ -171,6 +173,25 @@ TEST(Summary, CountsPredictionsWithinAFifth) {
         "blocks to 20 %; measured over predicted is 0.81 in the median and 0.6 at worst (block 4).");
     report.layers[2].angular_ratio = not_measured;
     EXPECT_EQ(sentence_with(report, "turns the stream most"), "");
+}
+
+// Blocks that call no attention: their measures of heads are no numbers.
+TEST(Summary, CountsHeadsOfBlocksWithAttentionOnly) {
+    Report report = made_report(3);
+    const double none = std::nan("");
+    report.layers[2].sink_heads = report.layers[2].largest_logit = none;
+    report.layers[0].sink_heads = 0.5;
+    report.layers[1].sink_heads = 1;
+    report.layers[0].largest_logit = 7;
+    EXPECT_EQ(sentence_with(report, "of their weight"),
+              "3 of 4 heads give the first token more than 30 % of their weight; the largest attention score is 7 "
+              "(block 0).");
+    report.layers[0].sink_heads = report.layers[0].largest_logit = none;
+    EXPECT_EQ(sentence_with(report, "of their weight"),
+              "2 of 2 heads give the first token more than 30 % of their weight; the largest attention score is " +
+                  format_short(report.layers[1].largest_logit, 3) + " (block 1).");
+    report.layers[1].sink_heads = report.layers[1].largest_logit = none;
+    EXPECT_EQ(sentence_with(report, "of their weight"), "");
 }
 
 TEST(Summary, NamesQuietBlocks) {

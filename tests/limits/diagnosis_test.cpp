@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/error.hpp"
 #include "limits/analysis.hpp"
 #include "limits/diagnosis.hpp"
 #include "limits/document.hpp"
@@ -93,8 +94,11 @@ TEST(Diagnosis, SaysTheNOfAShortText) {
     }
     EXPECT_NE(heads_table(results).find(",separation_n,"), std::string::npos);
     Result empty = results[0];
-    empty.heads.clear();
-    EXPECT_NE(summary({empty})[3].find("-"), std::string::npos);
+    for (HeadResult& head : empty.heads) {
+        head.separation.clear();
+    }
+    EXPECT_NE(summary({empty})[3].find("-, no query sees enough"), std::string::npos);
+    EXPECT_EQ(guidance({empty}).find("heads"), std::string::npos) << "of what a head tells nothing is known";
 }
 
 TEST(Diagnosis, HasOneNWhateverAWindowHides) {
@@ -132,6 +136,68 @@ TEST(Diagnosis, ComparesKindsOverSeveralLengthsOnly) {
     one.by_length.erase(one.by_length.begin());
     other.by_length.erase(other.by_length.begin());
     EXPECT_EQ(guidance({one, other}).find("under any other kind"), std::string::npos);
+}
+
+// Attention in the first block alone: of the second block's heads there is nothing to say, and nothing is said of them.
+TEST(Diagnosis, CountsOnlyHeadsThatCouldBeMeasured) {
+    model::Architecture a = small();
+    const std::vector<Result> whole = analyse(model::test::tiny_model<float>(a, 5), some_ids(), {}, {tokens});
+    a.equation = "depth <= 0.5 ? x + dt*attn(norm(x)) : x + dt*ffn(norm(x)) | norm(x)";
+    const std::vector<Result> half = analyse(model::test::tiny_model<float>(a, 5), some_ids(), {}, {tokens});
+    ASSERT_EQ(half[0].heads.size(), 4U);
+    EXPECT_GT(half[0].heads[1].rows, 0U);
+    EXPECT_EQ(half[0].heads[2].rows, 0U);
+    const std::vector<std::string> lines = summary(half);
+    EXPECT_NE(lines[0].find(" of 2 heads are selective"), std::string::npos) << lines[0];
+    EXPECT_NE(lines[0].find("The other 2 could not be measured."), std::string::npos) << lines[0];
+    EXPECT_EQ(summary(whole)[0].find("could not"), std::string::npos);
+    // The two heads of the first block are what the two samples of each N are made of.
+    std::vector<double> distance;
+    std::vector<double> expected;
+    for (const HeadResult& head : {half[0].heads[0], half[0].heads[1]}) {
+        distance.push_back(head.by_n[2].distance);
+        expected.push_back(head.by_n[2].expected);
+    }
+    const std::size_t n = half[0].heads[0].by_n[2].n;
+    EXPECT_EQ(half[0].critical[0].distances[n - 1], ks_distance(distance, expected));
+    for (const KsCurve& curve : half[0].critical) {
+        if (curve.by_level.n) {
+            EXPECT_EQ(curve.by_level.p, ks_p_value(curve.by_level.distance, 2, 2));
+        }
+    }
+}
+
+TEST(Diagnosis, SaysNothingOfHeadsWhereNothingWasMeasured) {
+    std::vector<Result> results = analyse(model::test::tiny_model<float>(small(), 5), some_ids(), {}, {tokens});
+    for (HeadResult& head : results[0].heads) {
+        head.rows = 0;
+    }
+    EXPECT_EQ(summary(results),
+              std::vector<std::string>{
+                  "Nothing could be measured: no row of any head has finite scores and vectors and three keys."});
+    EXPECT_EQ(guidance(results), "");
+}
+
+TEST(Diagnosis, ANThatWasNeverComparedIsNoDifference) {
+    std::vector<Result> results = analyse(model::test::tiny_model<float>(small(), 5), some_ids(), {}, {tokens});
+    for (double& distance : results[0].critical.back().distances) {
+        distance = std::nan("");
+    }
+    results[0].critical.back().by_distance = {};
+    EXPECT_EQ(summary(results)[2], "At 30 tokens there is no N at which all heads could be compared with random keys.");
+    EXPECT_EQ(guidance(results).find("every N selects"), std::string::npos) << guidance(results);
+}
+
+TEST(Diagnosis, RefusesAModelWithoutAttention) {
+    model::Architecture a = small();
+    a.equation = "x + dt*ffn(norm(x)) | norm(x)";
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    try {
+        analyse(model, some_ids(), {}, {tokens});
+        FAIL() << "nothing there can be analysed";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("a model whose blocks call no attention"), std::string::npos);
+    }
 }
 
 }  // namespace

@@ -111,6 +111,34 @@ TEST(Checkpoint, UnknownFamiliesAreNamedWithTheKnownOnes) {
     expect_refused(checkpoint, "expected a text");
 }
 
+// Each makes transformers 5.23 compute with another file, or show another stream, than the one that we would read.
+TEST(Checkpoint, KeysThatLeadElsewhereAreRefused) {
+    const auto with = [](const char* key, Json value) {
+        Checkpoint checkpoint("llama-gqa");
+        checkpoint.config[key] = std::move(value);
+        return checkpoint;
+    };
+    expect_refused(with("transformers_weights", "other.safetensors"), "transformers_weights = '\"other.safetensors\"'");
+    expect_refused(with("configuration_files", {"config.5.0.0.json"}), "configuration_files = ");
+    expect_refused(with("tie_last_hidden_states", false), "tie_last_hidden_states = 'false'");
+    expect_refused(with("tie_last_hidden_states", 0), "tie_last_hidden_states = '0'");
+    for (const auto& [key, value] : {std::pair<const char*, Json>{"transformers_weights", nullptr},
+                                     {"configuration_files", Json::array()},
+                                     {"tie_last_hidden_states", true}}) {
+        EXPECT_FALSE(with(key, value).error().kind.has_value()) << key << ": " << with(key, value).error().text;
+    }
+}
+
+TEST(Checkpoint, AnAdapterBesideTheModelIsRefused) {
+    const TemporaryFolder folder;
+    Checkpoint("llama-gqa").write(folder.path());
+    EXPECT_FALSE(error_of([&] { load_model(folder.path()); }).kind.has_value());
+    std::ofstream(folder.path() / "adapter_config.json") << "{}";
+    const Caught caught = error_of([&] { load_model(folder.path()); });
+    ASSERT_TRUE(caught.kind.has_value());
+    EXPECT_TRUE(caught.has("adapter_config.json")) << caught.text;
+}
+
 TEST(Checkpoint, LiesOfTheConfigurationAreOneSentence) {
     struct Lie {
         const char* model;

@@ -203,7 +203,7 @@ TEST(Rope, TheRampOfYarnMayEndBeyondTheLastChannel) {
     rope.scaling = Rope::Scaling::yarn;
     rope.factor = 4;
     rope.original_positions = 131072;
-    const std::vector<double> frequencies = rope_frequencies(rope, 10);
+    const std::vector<double> frequencies = rope_frequencies<double>(rope, 10);
     ASSERT_EQ(frequencies.size(), 32U);
     EXPECT_NEAR(frequencies[21], 0.0023713737056616554, 1e-16);
     EXPECT_NEAR(frequencies[25], 0.0006201048269479923, 1e-17);
@@ -234,7 +234,7 @@ TEST(Rope, AnOddNumberOfChannelsIsRoundedUpAndCountedAsItIs) {
     rope.dims = 4;
     rope.odd = true;
     rope.theta = 1000;
-    const std::vector<double> frequencies = rope_frequencies(rope, 1);
+    const std::vector<double> frequencies = rope_frequencies<double>(rope, 1);
     ASSERT_EQ(frequencies.size(), 2U);
     EXPECT_NEAR(frequencies[0], 1, 1e-15);
     EXPECT_NEAR(frequencies[1], 0.01, 1e-15);  // 1000^(-2/3)

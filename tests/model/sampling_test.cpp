@@ -234,6 +234,19 @@ TEST(Sample, EndsAfterTheTokenThatEndsATextOrWhenToldTo) {
     EXPECT_EQ(stopped.end, SampleEnd::interrupted);
 }
 
+// 4 layers, keys and values of 8 channels in floats, twice: 512 bytes a token.
+TEST(Sample, MemoryIsThatOfThePositionsThereAre) {
+    Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    a.kv_heads = 2;
+    a.positions = 100;
+    EXPECT_EQ(sample_memory(a, 10, 60) - sample_memory(a, 10, 50), 5120);
+    EXPECT_EQ(sample_memory(a, 10, 1000000) - sample_memory(a, 10, 90), 0);
+    EXPECT_EQ(sample_memory(a, 5000, 10), sample_memory(a, 100, 10)) << "the prompt loses its beginning";
+    a.rope.scaling = Rope::Scaling::dynamic;
+    EXPECT_EQ(sample_memory(a, 10, 1000000) - sample_memory(a, 10, 90), 512.0 * 999910);
+    EXPECT_GT(sample_memory(a, 5000, 10), sample_memory(a, 100, 10) + 512 * 4900) << "and the pass of the prompt";
+}
+
 TEST(Sample, StoppedInItsPromptSpentItsTimeOnThePrompt) {
     const Model<float> model = roomy_model(40);
     const std::atomic<bool> flag{true};

@@ -314,6 +314,12 @@ TEST(Config, RotaryPositionsFollowTheRulesOfTransformers) {
     EXPECT_EQ(
         rope({{"rope_scaling", Json::object()}, {"rope_parameters", {{"rope_type", "linear"}, {"factor", 3}}}}).factor,
         3);
+    // So is whatever Python takes for no.
+    for (const Json& none : {Json(nullptr), Json(false), Json(0), Json(""), Json::array()}) {
+        EXPECT_EQ(rope({{"rope_scaling", none}, {"rope_parameters", {{"rope_type", "linear"}, {"factor", 3}}}}).factor,
+                  3)
+            << none;
+    }
     EXPECT_EQ(rope({{"rope_scaling", {{"rope_type", "linear"}, {"type", "yarn"}, {"factor", 0.5}}}}).factor, 0.5);
     EXPECT_EQ(rope({{"rope_theta", 50}, {"rope_parameters", {{"rope_theta", 70}}}}).theta, 70);
     EXPECT_EQ(rope({{"rope_theta", 0.5}}).theta, 0.5);

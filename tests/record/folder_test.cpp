@@ -24,7 +24,7 @@ namespace {
 
 using test::TemporaryFolder;
 
-const Folder::Contents contents{"seed = 1\n", {{"seed", "1"}}, "flyball simulate --resume", "cli.simulate"};
+const Folder::Contents contents{"[simulate]\nseed = 1\n", {{"seed", "1"}}, "flyball simulate --resume", "cli.simulate"};
 
 std::string refusal(const std::filesystem::path& path, FolderUse use, const Folder::Contents& with = contents) {
     try {
@@ -56,7 +56,8 @@ TEST(Folder, ARunThatEndedLeavesItsResultsAndNoWork) {
 TEST(Folder, AKillWhileWorkIsBeingDeletedLeavesAFinishedRun) {
     const TemporaryFolder parent;
     make_finished(parent / "run");
-    std::filesystem::create_directories(parent / "run/work.finished");
+    { const Folder other(parent / "other", FolderUse::fresh, contents); }
+    std::filesystem::rename(parent / "other/work", parent / "run/work.finished");
     write_file_atomically(parent / "run/work.finished/restart", "half of it is gone");
     const Folder again(parent / "run", FolderUse::resume, contents);
     EXPECT_TRUE(again.finished());
@@ -115,7 +116,7 @@ TEST(Folder, AnotherRunIsRefusedWithWhatDiffers) {
     other.identity[0].second = "2";
     EXPECT_NE(refusal(parent / "run", FolderUse::resume, other).find("seed = '1'"), std::string::npos);
     other = contents;
-    other.configuration = "seed = 2\n";
+    other.configuration = "[simulate]\nseed = 2\n";
     const std::string says = refusal(parent / "run", FolderUse::resume, other);
     EXPECT_NE(says.find("other settings: seed = 1, expected seed = 2, as in this run"), std::string::npos) << says;
     EXPECT_NE(says.find("hint: use flyball simulate --resume"), std::string::npos) << says;
@@ -242,7 +243,7 @@ TEST(Folder, ForceRemovesTheResultsOfTheRunBeforeAndNothingElse) {
     EXPECT_TRUE(std::filesystem::exists(again.work("run.json")));
 }
 
-// The page of a run tells of results that are gone; a page in a folder that holds no run is somebody else's.
+// The page of a run tells of results that are gone.
 TEST(Folder, ForceRemovesThePageOfTheRunBefore) {
     const TemporaryFolder parent;
     make_finished(parent / "run");
@@ -251,17 +252,14 @@ TEST(Folder, ForceRemovesThePageOfTheRunBefore) {
     const Folder again(parent / "run", FolderUse::force, contents);
     EXPECT_FALSE(std::filesystem::exists(parent / "run/report.html"));
     EXPECT_TRUE(std::filesystem::exists(parent / "run/other.html"));
-    std::filesystem::create_directories(parent / "notes");
-    write_file_atomically(parent / "notes/report.html", "the user's own");
-    const Folder beside(parent / "notes", FolderUse::force, contents);
-    EXPECT_TRUE(std::filesystem::exists(parent / "notes/report.html"));
 }
 
 TEST(Folder, ForceDeletesNothingOutsideOfTheFolder) {
     const TemporaryFolder parent;
     make_finished(parent / "run");
     write_file_atomically(parent / "outside", "stays");
-    write_file_atomically(parent / "run/provenance.json", R"({"files": {"../outside": "0", "..": "0"}})");
+    const Json list = {{"files", {{"../outside", checksum("stays")}, {"..", "0"}}}};
+    write_file_atomically(parent / "run/provenance.json", dump_json(list));
     const Folder again(parent / "run", FolderUse::force, contents);
     EXPECT_TRUE(std::filesystem::exists(parent / "outside"));
 }
@@ -288,10 +286,22 @@ TEST(Folder, LitterOfARunThatNeverBeganIsNoReasonToRefuse) {
 TEST(Folder, AFolderThatIsNotEmptyIsRefused) {
     const TemporaryFolder parent;
     write_file_atomically(parent / "notes.txt", "");
-    EXPECT_NE(refusal(parent.path(), FolderUse::fresh).find("not empty"), std::string::npos);
+    EXPECT_NE(refusal(parent.path(), FolderUse::fresh).find("holds files that are not of flyball"), std::string::npos);
     EXPECT_EQ(refusal(parent.path(), FolderUse::fresh).find("to go on"), std::string::npos) << "there is no run";
+    EXPECT_EQ(refusal(parent.path(), FolderUse::fresh).find("force"), std::string::npos) << "nothing may be replaced";
+    make_finished(parent / "run");
+    EXPECT_NE(refusal(parent / "run", FolderUse::fresh).find("hint: give force to replace the results"),
+              std::string::npos);
     EXPECT_NE(refusal(parent.path(), FolderUse::resume).find("holds no run"), std::string::npos);
     EXPECT_NE(refusal(parent / "notes.txt", FolderUse::force).find("which is a file"), std::string::npos);
+}
+
+// 2026-01-31 12:00:00 UTC is 20484 days and a half after 1970; 9e18 s are 285 thousand million years, whose number
+// does not fit a tm, and gmtime gives none.
+TEST(Provenance, ATimeThatNoCalendarHasIsToldInSeconds) {
+    EXPECT_EQ(in_utc(20484LL * 86400 + 43200), "2026-01-31T12:00:00Z");
+    EXPECT_EQ(in_utc(0), "1970-01-01T00:00:00Z");
+    EXPECT_EQ(in_utc(9'000'000'000'000'000'000), "9000000000000000000 s after 1970");
 }
 
 TEST(Provenance, SaysWhatTheNumbersComeFrom) {

@@ -46,6 +46,20 @@ TEST(Sealed, OpensWithItsContents) {
     EXPECT_EQ(file.metadata().at("t"), "0.5");
 }
 
+// What a crash of the system leaves. Our own file cannot be downloaded again.
+TEST(Sealed, OneThatIsEmptyOrCutShortSaysHowToGoOn) {
+    const TemporaryFolder folder;
+    write(folder / "a", seal);
+    const std::string text = read_text_file(folder / "a", 1 << 20);
+    for (const std::size_t left : {std::size_t{0}, std::size_t{5}, std::size_t{40}, text.size() - 1}) {
+        put(folder / "b", text.substr(0, left));
+        const std::string says = sentence(folder / "b", seal);
+        EXPECT_NE(says.find("damaged or cut short"), std::string::npos) << says;
+        EXPECT_NE(says.find("start anew with force"), std::string::npos) << says;
+        EXPECT_EQ(says.find("download"), std::string::npos) << says;
+    }
+}
+
 // [1,3] and [3,1] have the same bytes of data: the shape itself is sealed.
 TEST(Sealed, AnotherShapeOfTheSameBytesIsRefused) {
     const TemporaryFolder folder;

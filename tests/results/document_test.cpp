@@ -206,7 +206,7 @@ TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
     one.replace(one.find("NAME"), 4, "a-1");
     folder.put("summary.json", "[" + one + "," + other + "]");
     folder.put("a-1/metrics.jsonl",
-               "{\"step\":1,\"loss\":4,\"layers\":[{\"norm\":1},{\"norm\":2}],\"seal\":\"x\"}\n"
+               "{\"step\":1,\"loss\":4,\"gradient_norm\":9,\"layers\":[{\"norm\":1},{\"norm\":2}],\"seal\":\"x\"}\n"
                "{\"step\":2,\"loss\":3.5,\"layers\":[{\"norm\":5,\"gradient\":7},{\"norm\":6,\"gradient\":8}]}\n"
                "{\"step\":3,\"loss\":null,\"validation_loss\":2}\n{\"step\":4,\"lo");
     const Json read = folder.read();
@@ -223,6 +223,7 @@ TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
     ASSERT_EQ(curves.size(), 2U);
     EXPECT_EQ(curves[0]["series"][0]["x"], typed("[1.0, 2.0, 3.0]")) << "a torn line is not there yet";
     EXPECT_EQ(dump_json(curves[0]["series"][0]["y"]["loss"]), "[4.0,3.5,null]");
+    EXPECT_EQ(curves[0]["shown"], typed(R"(["loss", "validation_loss", "gradient_norm"])")) << "as the lines call them";
     EXPECT_EQ(curves[0]["series"][0]["y"]["validation_loss"], typed("[2.0]"));
     EXPECT_EQ(curves[0]["series"][0]["own_x"]["validation_loss"], typed("[3.0]")) << "where it was measured";
     EXPECT_EQ(curves[1]["series"][0]["y"]["norm"], typed("[5.0, 6.0]"));

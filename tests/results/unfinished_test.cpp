@@ -159,6 +159,13 @@ TEST(UnfinishedTraining, OfSeveralRunsShowsThoseThatHaveBegunInTheirOrder) {
         EXPECT_EQ(curves["series"][i]["name"], names[i]);
     }
     EXPECT_EQ(curves["series"][2]["y"]["loss"], typed("[10.5]"));
+    // One damaged configuration is named, and ends nothing else.
+    folder.put("pre-ln-2/config.toml", "[train]\nscheme = [\"pre-ln\n");
+    const Json damaged = folder.read();
+    ASSERT_EQ(damaged["unreadable"].size(), 1U);
+    EXPECT_NE(damaged["unreadable"][0].get<std::string>().find("pre-ln-2/config.toml"), std::string::npos);
+    ASSERT_EQ(part_of(damaged, "curves")["series"].size(), 4U);
+    EXPECT_EQ(part_of(damaged, "curves")["series"][3]["name"], "pre-ln-2") << "behind those whose scheme is known";
 }
 
 TEST(UnfinishedClaims, ShowsThoseThatAreDecidedInTheOrderOfTheLedger) {

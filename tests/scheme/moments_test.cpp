@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "scheme/catalogue.hpp"
 #include "scheme/switches.hpp"
@@ -84,6 +86,66 @@ TEST(Moments, TellWhatIsTooNarrow) {
     // A jump has no width that could matter, nor has a corner.
     EXPECT_FALSE(moments("norm(x + dt*f(x)/(1+exp((t-300)*1e17)))", 1e3).unresolved);
     EXPECT_FALSE(moments("norm(x + dt*f(x)*sqrt((t-300)^2))", 1e3).unresolved);
+}
+
+// 120 pulses of a width of 0.01 have a thousand turns, and each pulse has its stops.
+TEST(Moments, CloseInOnEachOfManyPulses) {
+    std::string sum = "0";
+    for (int i = 0; i < 120; ++i) {
+        sum += " + exp(-(t-" + std::to_string(3 * i + 1) + ")^2*1e4)";
+    }
+    const Moments found = moments(("norm(x + dt*f(x)*(" + sum + "))").c_str(), 361);
+    EXPECT_FALSE(found.unresolved);
+    for (int i = 0; i < 120; ++i) {
+        EXPECT_GE(std::count_if(found.stops.begin(), found.stops.end(),
+                                [&](double t) { return std::abs(t - (3 * i + 1)) <= 0.05; }),
+                  2)
+            << i;
+    }
+}
+
+// A denominator that passes zero ends the equation, wherever it stands in the text and however it is written.
+TEST(Moments, EndAtAPole) {
+    struct Pole {
+        const char* equation;
+        double time;
+    };
+    for (const Pole& pole : std::vector<Pole>{
+             {"norm(x - dt*f(x)/log((t+1)/4.37))", 3.37},
+             {"norm(x + dt*f(x)/log(9.6-t))", 8.6},
+             {"norm(x + dt*f(x)/log(t+0.3))", 0.7},
+             {"norm(x + dt*f(x)*(2/log(t+0.3)))", 0.7},
+             {"norm(x + dt*f(x)/(9.6-t))", 9.6},
+             {"norm(x + dt*f(x)*log(t+0.3)^(-3))", 0.7},
+             {"norm(x + dt*f(x)/(depth-0.1234)/(t+1))", 2.468},
+             {"norm(x + dt*g*f(x)/(g-0.5)) where ~g = exp(-t/10)", 10 * std::log(2.0)},
+             {"norm(x + dt*f(x)/((t < 3 ? 1 : -1)*log(t/7.5)))", 7.5},
+             {"norm(x + dt*f(x)*((t-2)*log(t+1))/((t-2)*log(t/7.5)))", 7.5},
+         }) {
+        EXPECT_NEAR(moments(pole.equation, 20).unresolved.value_or(0), pole.time, 1e-13 * pole.time) << pole.equation;
+    }
+}
+
+// 0/0 at one number t, with the same value on both sides: a step that led to this number would end there.
+TEST(Moments, PassWhatIsMissingAtOneNumber) {
+    for (const char* equation : {"norm(x + dt*f(x)*((t-5)/(t-5)))", "norm(x + dt*f(x)*((exp(t-5)-1)/(t-5)))",
+                                 "norm(x + dt*f(x)*(log(t/5)/(t-5)))", "norm(x + dt*f(x)*((5-t)/log(t/5)))"}) {
+        const Moments found = moments(equation, 20);
+        EXPECT_FALSE(found.unresolved) << equation;
+        EXPECT_TRUE(std::none_of(found.stops.begin(), found.stops.end(), [](double t) {
+            return std::abs(t - 5) < 1e-11;
+        })) << equation;
+    }
+}
+
+// Rounding looks like turns without end. It is passed over where it does not matter, and otherwise ends the equation:
+// 2e-16 times 1e16 moves tokens.
+TEST(Moments, TellWhenRoundingIsAllThatIsSeen) {
+    const Moments harmless = moments("norm(x + dt*f(x)*(exp(-(t-300)^2*4) + 1e-12*((1+1e-9*t)^2-1-2e-9*t)))", 1000);
+    EXPECT_FALSE(harmless.unresolved);
+    EXPECT_TRUE(
+        std::any_of(harmless.stops.begin(), harmless.stops.end(), [](double t) { return std::abs(t - 300) < 2; }));
+    EXPECT_TRUE(moments("norm(x + dt*f(x)*((1+1e-9*t)^2-1-2e-9*t)*1e16)", 20).unresolved);
 }
 
 }  // namespace

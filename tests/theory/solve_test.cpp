@@ -151,6 +151,35 @@ TEST(ReducedLaw, NoStepPassesOverAPulse) {
                 at(named("post-ln"), settings, std::sqrt(pi) / 4).gamma, 1e-11);
 }
 
+// Sixty in one equation. Post-LN of 4 tokens at u = 60*100*sqrt(pi/1e4), and at u = 60*sqrt(pi)/2 - sqrt(pi)/4*erfc(2) (the
+// first of the wide ones begins before t = 0), by DOP853 of another program.
+TEST(ReducedLaw, NoStepPassesOverAnyOfSixtyPulses) {
+    const auto sum = [](int gap, const std::string& width) {
+        std::string text = "0";
+        for (int i = 0; i < 60; ++i) {
+            text += fmt::format(" + exp(-(t-{})^2*{})", gap * i + 1, width);
+        }
+        return text;
+    };
+    const scheme::Program narrow = equation("norm(x + dt*f(x)*100*(" + sum(3, "1e4") + "))");
+    EXPECT_NEAR(at(narrow, with(4, 1), 185).log_one_minus_gamma, -210.661162003, 1e-5);
+    EXPECT_NEAR(terminal_law(narrow, with(4, 1)).log_one_minus_limit.value(), -210.661162003, 1e-5);
+    const scheme::Program wide = equation("norm(x + dt*f(x)*(" + sum(30, "4") + "))");
+    EXPECT_NEAR(at(wide, with(4, 1), 1900).log_one_minus_gamma, -104.309785414, 1e-5);
+}
+
+// Behind a pole there is no solution; where the equation has no value at one number alone there is one.
+TEST(ReducedLaw, EndsAtAPoleAndPassesAGapOfOneNumber) {
+    for (const char* pole : {"norm(x + dt*f(x)/log(t+0.3))", "norm(x - dt*f(x)/log((t+1)/1.7))"}) {
+        EXPECT_TRUE(std::isnan(at(equation(pole), with(4, 1), 5).gamma)) << pole;
+        EXPECT_NE(terminal_law(equation(pole), with(4, 1)).note.find("too quickly for numbers at t = 0.7"),
+                  std::string::npos)
+            << terminal_law(equation(pole), with(4, 1)).note;
+    }
+    EXPECT_NEAR(at(equation("norm(x + dt*f(x)*((t-5.3)/(t-5.3)))"), with(4, 1), 11).log_one_minus_gamma,
+                at(named("post-ln"), with(4, 1), 11).log_one_minus_gamma, 1e-10);
+}
+
 // A gap in what moves tokens: 1 - exp(-4 (t-30)^2) lacks sqrt(pi)/2 of the clock.
 TEST(ReducedLaw, NoStepPassesOverAGap) {
     EXPECT_NEAR(at(equation("norm(x + dt*f(x)*(1-exp(-(t-30)^2*4)))"), with(8, 1), 60).log_one_minus_gamma,

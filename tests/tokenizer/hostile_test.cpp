@@ -31,6 +31,38 @@ void expect_problem(const std::function<void(Json&)>& edit, const std::string& p
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
+// tokenizers 0.23 makes the ids 3, 3 and 3, 4 of the first three files whatever they say, and so does transformers 5.23.
+TEST(TokenizerHostile, AddedTokensHaveTheNumbersThatTheLibraryGivesThem) {
+    const auto add = [](int id, const char* content) {
+        return [=](Json& j) { j["added_tokens"].push_back({{"id", id}, {"content", content}}); };
+    };
+    expect_problem([](Json& j) { j["added_tokens"][0]["id"] = 500; },
+                   "'<end>' with the id 500 in the file, to which Hugging Face's library gives 3");
+    expect_problem(add(4, "<end>"), "'<end>' with the id 4 in the file, to which Hugging Face's library gives 3");
+    expect_problem(add(7, "<x>"), "'<x>' with the id 7 in the file, to which Hugging Face's library gives 4");
+    EXPECT_EQ(problem(add(4, "<x>")), "");
+    EXPECT_EQ(problem(add(3, "<end>")), "") << "the same twice";
+    EXPECT_EQ(problem(add(1, "b")), "") << "one of the vocabulary";
+    // A vocabulary with a hole: three tokens up to the id 9. The library counts them.
+    const auto hole = [](int first, int second) {
+        return [=](Json& j) {
+            j["model"]["vocab"]["ab"] = 9;
+            j["added_tokens"] = {{{"id", 9}, {"content", "ab"}}, {{"id", first}, {"content", "<end>"}}};
+            j["added_tokens"].push_back({{"id", second}, {"content", "<x>"}});
+            j["post_processor"]["special_tokens"]["<end>"]["ids"] = {first};
+        };
+    };
+    EXPECT_EQ(problem(hole(3, 4)), "");
+    expect_problem(hole(10, 11), "'<end>' with the id 10 in the file, to which Hugging Face's library gives 3");
+    const auto empty = [](int second) {
+        return [=](Json& j) {
+            j["added_tokens"] = {{{"id", 3}, {"content", ""}}, {{"id", second}, {"content", "<end>"}}};
+        };
+    };
+    EXPECT_EQ(problem(empty(3)), "") << "an empty one is none";
+    expect_problem(empty(4), "'<end>' with the id 4 in the file, to which Hugging Face's library gives 3");
+}
+
 TEST(TokenizerHostile, TheExampleIsFine) {
     EXPECT_EQ(problem([](Json&) {}), "");
 }
@@ -69,7 +101,7 @@ TEST(TokenizerHostile, TokensThatDoNotFitTogether) {
         [](Json& j) {
             j["added_tokens"].push_back({{"id", 3}, {"content", "<other>"}});
         },
-        "the id 3 for both");
+        "'<other>' with the id 3 in the file, to which Hugging Face's library gives 4");
     expect_problem([](Json& j) { j["post_processor"]["special_tokens"]["<end>"]["ids"] = {77}; },
                    "77 as post_processor.special_tokens.<end>.ids[0]");
 }

@@ -2,6 +2,11 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("a-damaged-configuration-hides-its-run", "src/results/training.cpp",
+     "        const std::vector<std::string> schemes = values_of(settings, \"train.scheme\");\n        const std::vector<std::string> seeds",
+     "        if (settings.empty()) {\n            continue;\n        }\n        const std::vector<std::string> schemes = values_of(settings, \"train.scheme\");\n        const std::vector<std::string> seeds"),
+    ("training-page-hides-the-gradient", "src/results/training.cpp",
+     '{"loss", "validation_loss", "gradient_norm"}', '{"loss", "validation_loss", "gradient"}'),
     ("a-folder-behind-links-in-a-circle-has-no-run", "src/results/document.cpp",
      "!is_there(config, where) || !std::filesystem::is_regular_file(config, ignored)", "!std::filesystem::is_regular_file(config, ignored)"),
     ("a-changed-provenance-is-shown-in-silence", "src/results/parts.cpp",
@@ -217,4 +222,16 @@ BLIND = [
     ("rate-and-power-of-a-stretched-law-exchanged", "src/results/theory.cpp",
      "brief(terminal, \"rate\"), brief(terminal, \"p\"));",
      "brief(terminal, \"p\"), brief(terminal, \"rate\"));"),
+    ("live-page-keeps-old-html-after-change", "src/results/live_page.cpp",
+     "    html_ = nullptr;\n    tag_",
+     "    tag_"),
+    ("live-page-rests-from-before-making", "src/results/live_page.cpp",
+     "next_ = clocks_.now() + rest * (clocks_.spent() - begun);",
+     "next_ = clocks_.now() + rest * clocks_.spent();"),
+    ("running-claims-lose-note-of-ledger-when-measured-has-one", "src/results/claims.cpp",
+     'claim["note"] = said + (said.empty() || measured.empty() ? "" : "; ") + measured;',
+     'claim["note"] = measured.empty() ? said : measured;'),
+    ("sums-of-runs-in-folders-not-read-when-finished", "src/results/parts.cpp",
+     "read_sums(name.substr(0, slash + 1));",
+     "read_sums(name.substr(0, slash));"),
 ]

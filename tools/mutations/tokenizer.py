@@ -2,6 +2,11 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("added-tokens-have-the-numbers-of-the-file", "src/tokenizer/file.cpp", "if (token.id != number) {", "if (token.id < number) {"),
+    ("added-tokens-of-the-vocabulary-are-counted", "src/tokenizer/file.cpp",
+     "                ++next;\n            }\n        }", "            }\n        }\n        ++next;"),
+    ("empty-added-tokens-are-counted", "src/tokenizer/file.cpp",
+     "if (!token.content.empty()) {  // the library", "if (token.id >= 0) {  // the library"),
     ("length-counts-text-alone", "src/tokenizer/tokenizer.cpp",
      "ids.resize(std::min(ids.size(), room));", "ids.resize(std::min(ids.size(), most));"),
     ("special-tokens-after-the-text-alone", "src/tokenizer/tokenizer.cpp",
@@ -110,4 +115,19 @@ BLIND = [
     ("partial-bytes-become-one-mark-in-place-of-one-each", "src/tokenizer/decode.cpp",
      "for (std::size_t i = 0; i < bytes.size(); ++i) {\n                    marks",
      "for (std::size_t i = 0; i < 1; ++i) {\n                    marks"),
+    ("bert-config-strip-accents-default-off", "src/tokenizer/older.cpp",
+     'switches.flag("strip_accents", lower), lower}',
+     'switches.flag("strip_accents", false), lower}'),
+    ("older-token-object-forgets-lstrip", "src/tokenizer/older.cpp",
+     'token.left_strip = node->flag("lstrip", false);',
+     'token.left_strip = node->flag("rstrip", false);'),
+    ("added-token-single-word-looks-only-behind", "src/tokenizer/added.cpp",
+     "if (token.single_word && (ends_with_word(text.substr(0, start)) || starts_with_word(text.substr(end)))) {",
+     "if (token.single_word && ends_with_word(text.substr(0, start))) {"),
+    ("text-stream-remembers-piece-with-its-space", "src/tokenizer/text_stream.cpp",
+     "shown_text_ = tokenizer_.decode(ids_);\n    return piece;",
+     "shown_text_ = piece;\n    return piece;"),
+    ("merges-starting-with-hash-skipped", "src/tokenizer/older.cpp",
+     'line.starts_with("#version")',
+     "line.starts_with('#')"),
 ]

@@ -19,7 +19,8 @@ const WORDS: { [name: string]: [string, string] } = {
     'validation_loss': ['validation loss', 'The same on text that the model is not trained on.'],
     'lr': ['learning rate', 'The size of the optimiser\'s step.'],
     'learning_rate': ['learning rate', 'The size of the optimiser\'s step.'],
-    'gradient': ['length of the gradient', 'How strongly the loss reacts: the length of its gradient (over steps: with respect to all weights; over depth: with respect to the stream after a block).'],
+    'gradient': ['length of the gradient', 'How strongly the loss reacts: the length of its gradient with respect to the stream after a block.'],
+    'gradient_norm': ['length of the gradient', 'How strongly the loss reacts: the length of its gradient with respect to all weights, before clipping.'],
     'tokens_per_second': ['tokens a second', 'Speed of the training run.'],
     // blocks of a model
     'norm': ['length of the stream', 'The mean length of a token\'s vector after the block.'],
