@@ -11,8 +11,8 @@
 // So while there is a work/ with a run.json the run goes on from it, and all results are written anew; without work/
 // the folder is a finished run when it has provenance.json, and otherwise a run that had not begun.
 //
-// A folder is replaced only if it is ours, and in it only what is ours: a work/ that has our run.json, and the files that
-// a provenance.json lists as we wrote it. First work/ is renamed, as at the end of a run (where there is none, a
+// A folder is replaced only if it is ours, and in it only what is ours: a work/ that has our run.json, and the files
+// that a provenance.json lists as we wrote it. First work/ is renamed, as at the end of a run (where there is none, a
 // work.finished/ with a run.json is made); then the results go, then provenance.json; then the new run begins, and
 // work.finished/ goes when its config.toml is there. Until then it says that the folder is being replaced.
 #pragma once
@@ -65,8 +65,9 @@ class Folder {
 
     // Makes the folder, its work/ and config.toml, which also shows that it can be written to before hours of work. A
     // folder that is not empty is refused unless it is to be overwritten (then the results listed in its
-    // provenance.json are removed first, with the runs that `train` has made in folders inside, and a folder that is not
-    // ours is refused) or taken up, and taken up only as the run it is of. Another process in the same folder is refused.
+    // provenance.json are removed first, with the runs that `train` has made in folders inside, and a folder that is
+    // not ours is refused) or taken up, and taken up only as the run it is of. Another process in the same folder is
+    // refused.
     Folder(std::filesystem::path path, FolderUse use, Contents contents);
 
     const std::filesystem::path& path() const { return path_; }
