@@ -65,8 +65,9 @@ class Folder {
 
     // Makes the folder, its work/ and config.toml, which also shows that it can be written to before hours of work. A
     // folder that is not empty is refused unless it is to be overwritten (then the results listed in its
-    // provenance.json are removed first, with the runs that `train` has made in folders inside, and a folder that is not
-    // ours is refused) or taken up, and taken up only as the run it is of. Another process in the same folder is refused.
+    // provenance.json are removed first, with the runs that `train` has made in folders inside, and a folder that is
+    // not ours is refused) or taken up, and taken up only as the run it is of. Another process in the same folder is
+    // refused.
     Folder(std::filesystem::path path, FolderUse use, Contents contents);
 
     const std::filesystem::path& path() const { return path_; }
