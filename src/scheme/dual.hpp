@@ -43,12 +43,15 @@ inline bool constant_zero(const Dual& a) {
 }
 inline Dual operator*(const Dual& a, const Dual& b) {
     const double value = a.value * b.value;
-    const bool stays = constant_zero(a) || constant_zero(b);
-    return {value, stays && std::isfinite(value) ? 0 : a.value * b.slope + a.slope * b.value};
+    const double slope = a.value * b.slope + a.slope * b.value;
+    const bool stays = std::isnan(slope) && (constant_zero(a) || constant_zero(b));
+    return {value, stays && std::isfinite(value) ? 0 : slope};
 }
 inline Dual operator/(const Dual& a, const Dual& b) {
     const double q = a.value / b.value;
-    return {q, constant_zero(a) && std::isfinite(q) ? 0 : (a.slope - q * b.slope) / b.value};
+    const double slope = (a.slope - q * b.slope) / b.value;
+    const bool stays = std::isnan(slope) && constant_zero(a);
+    return {q, stays && std::isfinite(q) ? 0 : slope};
 }
 
 // A constant argument keeps its slope of zero even where the function has none (sqrt at 0).

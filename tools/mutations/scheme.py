@@ -13,7 +13,7 @@ KNOWN = [
     ("learned-start-values-rest-in-time", "src/scheme/coefficients.cpp",
      "learned_slopes.empty() ? 0 : at_channel(learned_slopes[p], k)", "0", "dynamics"),
     ("zero-times-no-slope-is-no-number", "src/scheme/dual.hpp",
-     "const bool stays = constant_zero(a) || constant_zero(b);", "const bool stays = false;"),
+     "std::isnan(slope) && (constant_zero(a) || constant_zero(b));", "false;"),
     ("coefficient-without-a-slope-in-time-stops-N0", "src/scheme/coefficients.cpp",
      "                c.slope = 0;\n", ""),
     ("limits-of-five-tokens", "src/scheme/limit.cpp", "    Environment env = run;\n", "    Environment env = run;\n    env.n = 5;\n", "dynamics"),
