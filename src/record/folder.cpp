@@ -8,15 +8,12 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <map>
 
 #include "core/config.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/isa.hpp"
 #include "core/parallel.hpp"
-#include "core/version.hpp"
 #include "record/ownership.hpp"
 
 namespace flyball::record {
@@ -24,24 +21,6 @@ namespace flyball::record {
 namespace {
 
 constexpr std::size_t largest_text = std::size_t{1} << 24U;
-
-// Without a stream, whose failed allocation would look like a machine without a name.
-std::string machine_name() {
-    std::array<char, 4096> text{};  // the first processor's lines
-    const int file = ::open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
-    const ssize_t size = file < 0 ? 0 : ::read(file, text.data(), text.size());
-    if (file >= 0) {
-        ::close(file);
-    }
-    const std::string_view lines(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-    constexpr std::string_view key = "\nmodel name";
-    const std::size_t line = lines.find(key);
-    const std::size_t colon = line == std::string_view::npos ? line : lines.find(": ", line);
-    if (colon == std::string_view::npos) {
-        return "unknown";
-    }
-    return std::string(lines.substr(colon + 2, lines.find('\n', colon) - colon - 2));
-}
 
 bool is_there(const std::filesystem::path& path) {
     std::error_code ignored;
@@ -117,74 +96,12 @@ FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool fo
     return resume ? FolderUse::resume : force ? FolderUse::force : FolderUse::fresh;
 }
 
-std::string in_utc(std::time_t time) {
-    std::tm parts{};
-    std::array<char, 64> stamp{};
-    if (gmtime_r(&time, &parts) == nullptr ||
-        std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
-        return fmt::format("{} s after 1970", time);
-    }
-    return stamp.data();
-}
-
-Json provenance(std::uint64_t seed) {
-    Json result = Json::object();
-    result["version"] = version;
-    result["seed"] = seed;
-    result["threads"] = threads();
-    for (const auto& [key, value] : program_identity()) {
-        if (key != "flyball version") {
-            result[key == "instruction set" ? "isa" : "blas"] = value;
-        }
-    }
-    result["machine"] = machine_name();
-    result["finished"] = in_utc(std::time(nullptr));
-    return result;
-}
-
-namespace {
-
-// Of all that a provenance.json says, in the form in which we write it: numbers and texts count, blanks do not.
-std::string sum_of(const Json& about) {
-    return checksum(std::string_view(dump_json(about, 2)));
-}
-
-}  // namespace
-
-bool is_provenance_as_written(Json about) {
-    if (!about.is_object() || !about.contains("checksum")) {
-        return false;
-    }
-    const Json sum = about["checksum"];
-    about.erase("checksum");
-    return sum == sum_of(about);
-}
-
-// A list that cannot be read says nothing about the file: it may be somebody else's.
-void expect_as_recorded(const std::filesystem::path& file, const std::string& sum) {
-    const std::filesystem::path list = file.parent_path() / "provenance.json";
-    Json about;
-    try {
-        about = is_there(list) ? parse_json(read_regular_file(list, largest_text), list.string()) : Json();
-    } catch (const Error&) {
-        return;
-    }
-    const std::string name = file.filename().string();
-    if (about.is_object() && about.contains("files") && about["files"].is_object() && about["files"].contains(name) &&
-        about["files"][name] != sum) {
-        throw Error(ErrorKind::input, "record.open",
-                    fmt::format("{}, which does not have its checksum in {}", flyball::quoted(file.string()),
-                                flyball::quoted(list.string())),
-                    "the file as the run wrote it", "a file that was changed on purpose belongs into another folder");
-    }
-}
-
 namespace {
 
 // A run of `train` among others: its folder is called SCHEME-SEED.
 bool is_inner_run(const std::filesystem::path& folder) try {
     const std::filesystem::path settings = folder / "config.toml";
-    if (!is_there(settings) || !not_ours(folder).empty()) {
+    if (!is_there(settings) || !(is_work_of_ours(folder / "work") || is_provenance_as_written(provenance_in(folder)))) {
         return false;
     }
     const std::vector<ConfigEntry> entries =
@@ -474,7 +391,7 @@ void Folder::finish(Json about, const std::vector<std::string>& files) {
         about["inputs"][name] = sum;
     }
     about.erase("checksum");
-    about["checksum"] = sum_of(about);
+    about["checksum"] = provenance_sum(about);
     write_file_atomically(path_ / "provenance.json", dump_json(about, 2) + "\n");
     rename_work();
     remove_work(path_ / spent);

@@ -18,7 +18,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,6 +25,7 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "record/provenance.hpp"
 #include "record/sealed.hpp"
 
 namespace flyball::record {
@@ -39,19 +39,6 @@ enum class FolderUse { fresh, force, resume };
 // How the settings out, resume and force mean a folder to be used; resume without out is an Error, and so are a folder
 // without a name and both together.
 FolderUse folder_use(const std::optional<std::string>& out, bool resume, bool force, std::string_view where);
-
-// Refuses a file that lies in the folder of a finished run and is no longer as that run wrote it (`sum` is its
-// checksum). Of any other file nothing is known, and nothing said.
-void expect_as_recorded(const std::filesystem::path& file, const std::string& sum);
-
-// Whether the text of a provenance.json is what a run wrote: it carries a checksum of its own.
-bool is_provenance_as_written(Json about);
-
-// As "2026-01-31T12:00:00Z"; a time that no calendar has, as a clock that was never set may tell, as its seconds.
-std::string in_utc(std::time_t time);
-
-// Version, seed, threads, instruction set, BLAS core, machine and time.
-Json provenance(std::uint64_t seed);
 
 class Folder {
   public:
