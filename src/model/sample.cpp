@@ -9,6 +9,7 @@
 #include "core/file.hpp"
 #include "core/unreachable.hpp"
 #include "model/generate.hpp"
+#include "model/pass.hpp"
 
 namespace flyball::model {
 

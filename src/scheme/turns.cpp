@@ -85,8 +85,9 @@ class Finder {
         if (turns.size() >= 4 * few + 2 * scalars_.length(scalar)) {
             noisy_[scalar] = true;
             std::sort(turns.begin(), turns.end());
-            const auto at = std::upper_bound(turns.begin(), turns.end(), time) - turns.begin();
-            given_up_.push_back({turns[static_cast<std::size_t>(std::max<std::ptrdiff_t>(at - few, 0))], time});
+            const auto at =
+                static_cast<std::size_t>(std::upper_bound(turns.begin(), turns.end(), time) - turns.begin());
+            given_up_.push_back({turns[at - std::min(at, few)], time});
         }
     }
 

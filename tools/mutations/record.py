@@ -3,7 +3,8 @@
 # Written by someone who knew the tests.
 KNOWN = [
     ("inner-runs-outlive-force", "src/record/folder.cpp", "    if (use == FolderUse::force) {\n", "    if (use == FolderUse::resume) {\n"),
-    ("folders-with-a-seed-are-runs", "src/record/folder.cpp", "        !(is_work_of_ours(folder / \"work\") || is_provenance_as_written(provenance_in(folder)))) {", "        folder.empty()) {"),
+    ("folders-with-a-seed-are-runs", "src/record/folder.cpp",
+     '!(is_work_of_ours(folder / "work") || is_provenance_as_written(provenance_in(folder)))) {', "folder.empty()) {"),
     ("results-are-summed-whatever-the-signal", "src/record/folder.cpp",
      "        check_stop();\n        sums[name]", "        sums[name]"),
     ("a-changed-provenance-is-taken-up", "src/record/folder.cpp",
