@@ -44,6 +44,12 @@ TEST(Csv, RowsOfAnotherWidthAndOpenQuotesAreRefused) {
     EXPECT_THROW(parse_csv("a,\"b\n", "t"), Error);
     EXPECT_THROW(parse_csv("a,\"b\"c\n", "t"), Error);
     EXPECT_THROW(parse_csv("\"a\"\r,b\n", "t"), Error);
+    try {
+        parse_csv("a,b\n1,2\n1,2,3\n", "t");
+        ADD_FAILURE() << "a row that is too wide was taken";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("in row 3 of 't'"), std::string::npos) << error.what();
+    }
 }
 
 }  // namespace

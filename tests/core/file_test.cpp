@@ -201,6 +201,12 @@ TEST(AtomicFile, WhatADeadWriterLeftIsRemovedAndNothingElse) {
     remove_abandoned(folder.path());
     EXPECT_FALSE(exists(".b.1234-0.tmp"));
     EXPECT_TRUE(exists(".a.tmp") && exists(".a.12x4-0.tmp") && exists("a.1234-0.tmp"));
+    // Of a long name the first 200 letters are in the name of what is left of it.
+    const std::string long_name(240, 'n');
+    const std::string left = "." + long_name.substr(0, 200) + ".1234-0.tmp";
+    folder.put(left, "left behind");
+    remove_abandoned(folder.path(), long_name);
+    EXPECT_FALSE(exists(left.c_str()));
     at_work.commit();  // its temporary file was in use and is still there
     EXPECT_EQ(text_of(MappedFile(folder.path() / "a")), "new");
 }

@@ -34,6 +34,8 @@ TEST(Measure, LengthsNeitherOverflowNorVanish) {
     EXPECT_NEAR(sizes[0] / 5e200, 1, 1e-15);
     EXPECT_NEAR(sizes[1] / 5e-200, 1, 1e-15);
     EXPECT_EQ(sizes[2], 0);
+    const std::vector<double> denormal_squares = {3e-162, 4e-162};
+    EXPECT_NEAR(lengths({denormal_squares.data(), 1, 2})[0] / 5e-162, 1, 1e-15);
     EXPECT_NEAR(directions({extreme.data(), 3, 2})[2], 0.6, 1e-15);
     const std::vector<double> broken = {NAN, 1, HUGE_VAL, 1};
     EXPECT_TRUE(std::isnan(lengths({broken.data(), 2, 2})[0]));
@@ -77,6 +79,14 @@ TEST(Measure, EffectiveRankIsTheExponentialOfTheEntropyOfSingularValues) {
     EXPECT_NEAR((effective_rank({close.data(), 2, 2}) - 1) / 1.1208206566086022e-08, 1, 1e-6);
     const std::vector<double> wide = {1, 0, 0, std::cos(1e-9), std::sin(1e-9), 0};
     EXPECT_NEAR((effective_rank({wide.data(), 2, 3}) - 1) / 1.1208206566086022e-08, 1, 1e-6);
+    // The same two rows among more channels, and a thousand rows more than are taken of as many channels.
+    const std::vector<double> wider = {1, 0, 0, 0, 0, 0, std::cos(1e-9), std::sin(1e-9), 0, 0, 0, 0};
+    EXPECT_NEAR((effective_rank({wider.data(), 2, 6}) - 1) / 1.1208206566086022e-08, 1, 1e-6);
+    std::vector<double> many(std::size_t{2024} * 2, 0.0);
+    for (std::size_t i = 0; i < 2024; ++i) {
+        many[2 * i + i % 2] = 1;
+    }
+    EXPECT_NEAR(effective_rank({many.data(), 2024, 2}), 2, 1e-12);
     std::vector<double> largest(std::size_t{1024} * 1024, 0.0);  // of those that are taken
     for (std::size_t i = 0; i < 1024; ++i) {
         largest[i * 1025] = 1;
