@@ -117,6 +117,11 @@ TEST(HeatSvg, ShowsCellsWithoutAValueInGreyAndSaysSo) {
     EXPECT_TRUE(has(svg, "#9aa0a8"));
     figure.colour.scale = Scale::log;
     EXPECT_TRUE(has(to_svg(figure), "Grey: no positive finite value"));
+    figure.values.assign(16, 2.0);
+    figure.values[3] = nan;
+    figure.values[5] = -1;
+    figure.values[6] = 0;
+    EXPECT_TRUE(has(to_svg(figure), "Grey: no positive finite value (3 of 16 cells)."));
     figure.values.assign(16, nan);
     expect_sound(to_svg(figure));
     figure.values.assign(16, 3.0);
@@ -180,6 +185,7 @@ TEST(BoxSvg, HasQuartilesWhiskersAndOutliers) {
     const std::string svg = to_svg(boxes({1, 2, 3, 4, 5, 6, 7, 8, 9, 90}));
     expect_sound(svg);
     EXPECT_TRUE(has(svg, "group: median 5.5, quartiles 3.25 and 7.75"));
+    EXPECT_TRUE(has(svg, "Box plot of loss. group: median 5.5.")) << "for who cannot see it";
     EXPECT_TRUE(has(svg, ">n = 10</text>"));
     EXPECT_EQ(matches(svg, "(h0)\" stroke-width=\"4\"").size(), 1U);
 }

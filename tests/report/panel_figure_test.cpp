@@ -44,6 +44,22 @@ std::vector<std::pair<double, double>> places(const std::string& svg) {
     return found;
 }
 
+TEST(PanelSvg, OnlyThePanelsOwnLineHasItsBand) {
+    LineFigure figure = small("two", 0);
+    figure.series = {line("a", {0, 1}, {1, 2}), line("b", {0, 1}, {3, 4})};
+    for (Series& series : figure.series) {
+        series.lo = {0, 1};
+        series.hi = {5, 6};
+    }
+    const PanelFigure page = in_panels(figure);
+    ASSERT_EQ(page.panels.size(), 2U);
+    for (const LineFigure& panel : page.panels) {
+        ASSERT_EQ(panel.series.size(), 2U);
+        EXPECT_TRUE(panel.series[0].lo.empty() && panel.series[0].hi.empty()) << "of the other line, behind it";
+        EXPECT_EQ(panel.series[1].hi, (std::vector<double>{5, 6}));
+    }
+}
+
 TEST(PanelSvg, PlacesPanelsRowByRow) {
     PanelFigure page;
     page.title = "Five <panels>";
