@@ -387,6 +387,12 @@ TEST(ModelWeights, HaveTheTemperatureOfUnitDirections) {
     EXPECT_FALSE(ngpt->centred);
     const Shared unit = made([](Architecture& a) { a.equation = "unit(x + dt*(unit(f(x)) - x))"; });
     EXPECT_NEAR(model_weights(unit, "it", false).beta, 1 / std::sqrt(4.0), 1e-12);
+    // Queries alone normed leave one side of length s: beta = s/sqrt(4), s that of normed rows of 8 channels.
+    const auto queries = made([](Architecture& a) {
+        a.attention_norm.norm = "rmsnorm";
+        a.attention_norm.query = true;
+    });
+    EXPECT_NEAR(model_weights(queries, "it", false).beta, std::sqrt(8.0) / std::sqrt(4.0), 1e-12);
     EXPECT_EQ(model_weights(made([](Architecture& a) { a.windows = {5, 3}; }), "it", false).window, 3U);
     EXPECT_EQ(model_weights(made([](Architecture& a) { a.windows = {0, 4}; }), "it", false).window, 4U);
     EXPECT_FALSE(read_model_weights(golden("bert").string(), false)->causal);

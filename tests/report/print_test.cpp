@@ -115,6 +115,7 @@ TEST(Sheet, WithoutTitlesTheWordsAreOnlyInTheDescription) {
     }
     EXPECT_TRUE(has(to_svg(in_panels(plain()), sheet), ">two</text>")) << "panels are named";
     EXPECT_TRUE(has(to_svg(plain()), ">A title</text>"));
+    EXPECT_TRUE(has(to_svg(plain(), sheet), "<desc>Lines of ")) << "the caption comes after what is drawn";
 }
 
 TEST(Sheet, RefusesSizesThatMakeNoPicture) {

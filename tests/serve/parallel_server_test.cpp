@@ -167,6 +167,7 @@ TEST(Server, SendsNothingTwice) {
     const std::string answer = visitor.answer();
     EXPECT_EQ(status(answer), "HTTP/1.1 304 Not Modified");
     EXPECT_EQ(answer.substr(answer.size() - 4), "\r\n\r\n") << "no body";
+    EXPECT_NE(answer.find("ETag: \"t1\"\r\n"), std::string::npos) << "RFC 9110, 15.4.5: as in the answer 200";
     visitor.send(get(server.port(), "/", "If-None-Match: \"t2\"\r\n"));
     EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 200 OK");
     // RFC 9110, 5.3: lines of one name are one list.

@@ -35,6 +35,29 @@ TEST(OlderFiles, MayEndTheirLinesWithACarriageReturn) {
     EXPECT_EQ(Tokenizer::load(gpt2.path()).encode("aba"), Ids{3});
 }
 
+// Only the line that names a version is none of the merges.
+TEST(OlderFiles, AMergeMayBeginWithAHash) {
+    const TemporaryFolder gpt2;
+    gpt2.write("vocab.json", R"({"#": 0, "##": 1})");
+    gpt2.write("merges.txt", "#version: 0.2\n# #\n");
+    EXPECT_EQ(Tokenizer::load(gpt2.path()).encode("##"), Ids{1});
+}
+
+TEST(OlderFiles, TokensMayTakeTheBlanksBeforeOrBehindThem) {
+    const auto ids = [](const char* strip) {
+        const TemporaryFolder gpt2;
+        gpt2.write("vocab.json", R"({"a": 0, "Ġ": 1, "<|endoftext|>": 2})");
+        gpt2.write("merges.txt", "#version: 0.2\n");
+        gpt2.write("tokenizer_config.json", std::string(R"({"unk_token": {"content": "<|endoftext|>")") + strip +
+                                                R"(}, "bos_token": {"content": "<|endoftext|>")" + strip +
+                                                R"(}, "eos_token": {"content": "<|endoftext|>")" + strip + "}}");
+        return Tokenizer::load(gpt2.path()).encode("a <|endoftext|> a", false);
+    };
+    EXPECT_EQ(ids(""), (Ids{0, 1, 2, 1, 0}));
+    EXPECT_EQ(ids(R"(, "lstrip": true)"), (Ids{0, 2, 1, 0}));
+    EXPECT_EQ(ids(R"(, "rstrip": true)"), (Ids{0, 1, 2, 0}));
+}
+
 Tokenizer metaspace(const Json& switches) {
     Json step = {{"type", "Metaspace"}, {"replacement", "▁"}};
     step.update(switches);
