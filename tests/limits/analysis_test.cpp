@@ -224,6 +224,29 @@ TEST(Analysis, SeparationWithMaskedKeysIsTheDefinition) {
     }
 }
 
+// The vectors of all layers are the same, the keys that a row sees are not.
+TEST(Analysis, TheLeastDistanceOfEmbeddingsIsThatOfTheKeysInTheWindow) {
+    model::Architecture a = small(true);
+    a.windows = {0, 8};
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    Settings settings;
+    settings.vectors = Vectors::embedding;
+    const Result result = analyse(model, some_ids(), settings, {tokens}).front();
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+        const Recorded r = record(model, some_ids(), layer, Vectors::embedding);
+        double lower = 0;
+        double rows = 0;
+        for (std::size_t t = 4; t < tokens; ++t) {
+            const reference::Row row = row_of(r, 1, t, tokens, false);
+            lower += reference::separation(row, 4, reference::spread(reference::normalised(row)).least).lower;
+            ++rows;
+        }
+        const std::vector<SeparationMeans>& separation = result.heads[layer * a.heads + 1].separation;
+        const auto four = std::find_if(separation.begin(), separation.end(), [](const auto& at) { return at.n == 4; });
+        EXPECT_NEAR(four->lower, lower / rows, 1e-4 * (1 + std::abs(lower / rows))) << layer;
+    }
+}
+
 TEST(Analysis, WithWindowsAndGroupedHeadsIsTheDefinition) {
     model::Architecture a = model::test::tiny_llama(pre_ln);
     a.layers = 2;

@@ -89,6 +89,10 @@ TEST(Catalogue, EquationsWithoutALimitAreFound) {
     EXPECT_TRUE(limit_problem(Program::parse("tanh(x + dt*f(x))"), SubLayers::attention_only).has_value());
     EXPECT_TRUE(limit_problem(Program::parse("0.9*x + dt*f(x)"), SubLayers::attention_only).has_value());
     EXPECT_TRUE(limit_problem(Program::parse("x = y + dt*f(x); y = x/2"), SubLayers::attention_only).has_value());
+    EXPECT_TRUE(
+        limit_problem(Program::parse("x = x + dt*f(x); y = y/2 | x + y"), SubLayers::attention_only).has_value());
+    EXPECT_TRUE(
+        limit_problem(Program::parse("depth < 0.95 ? x + dt*f(x) : x + f(x)"), SubLayers::attention_only).has_value());
     // Only in the second half of the run, or only beside an FFN.
     EXPECT_TRUE(
         limit_problem(Program::parse("depth < 0.5 ? x + dt*f(x) : x + f(x)"), SubLayers::attention_only).has_value());
