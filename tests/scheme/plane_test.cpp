@@ -78,6 +78,12 @@ TEST(Plane, RmsHasTheLengthSqrtOfTheDimension) {
     std::vector<PlaneVector> x = {{2, 0}};
     ASSERT_EQ(step.project(Environment::ode(0, 10, tokens, dim), x, x[0]), std::nullopt);
     EXPECT_NEAR(x[0].a, 3, 1e-14);  // sqrt 9
+    // f gives the sum of all e_k; what is left of it across e_j turns a vector of length 3 by its own length.
+    std::vector<PlaneVector> slopes;
+    const auto f = [](const PlaneVector&) { return PlaneVector{0, 1}; };
+    ASSERT_EQ(step.velocity(Environment::ode(0, 10, tokens, dim), x, x[0], f, slopes), std::nullopt);
+    EXPECT_NEAR(slopes[0].a, -1, 1e-14);
+    EXPECT_NEAR(slopes[0].b, 1, 1e-14);
 }
 
 TEST(Plane, KeepsRelativeAccuracyNearConsensus) {
