@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "scheme/quantity_use.hpp"
 #include "support.hpp"
 
 namespace flyball::scheme::test {
@@ -73,6 +74,13 @@ TEST(WithQuantity, PointsIntoTheTextThatWasGiven) {
         EXPECT_NE(message.find("a division by zero"), std::string::npos) << message;
         EXPECT_NE(error.detail().find("x + dt*f(x)/(n-2)"), std::string::npos) << error.detail();
     }
+}
+
+TEST(Reads, TellsWhetherAQuantityIsAskedFor) {
+    EXPECT_TRUE(asks_for(Program::parse("x + dt*f(x)/n"), Quantity::n));
+    EXPECT_TRUE(asks_for(Program::parse("x + dt*f(x) | norm(x)/n"), Quantity::n)) << "in the readout alone";
+    EXPECT_TRUE(asks_for(Program::parse("x + dt*alpha*f(x) where ~alpha = 1/n"), Quantity::n));
+    EXPECT_FALSE(asks_for(Program::parse("x + dt*f(x)/d | norm(x)"), Quantity::n));
 }
 
 TEST(Reads, TellsWhetherTheEmbeddingIsRead) {
