@@ -333,6 +333,31 @@ TEST(Reverse, AddsUpTheGradientsOfANormOverAllRows) {
     EXPECT_LT(largest_difference(gradients.norms[0].bias, expected.bias), 1e-11);
 }
 
+// out = alpha x: the gradient of alpha is the sum of g x over the rows of all slots and pieces.
+TEST(Reverse, AddsUpTheGradientOfALearnedNumberOverAllRows) {
+    const std::size_t rows = 2100;
+    const std::size_t wide = 24;
+    const std::vector<double> x = random_rows(rows, wide, 33);
+    const std::vector<double> g = random_rows(rows, wide, 34);
+    double expected = 0;
+    for (std::size_t i = 0; i < rows * wide; ++i) {
+        expected += g[i] * x[i];
+    }
+    ReverseStep<double> step(Program::parse("x + dt*f(x) | alpha*x where ~alpha = 0.5"), SubLayers::attention_only,
+                             rows, wide, ReversePart::readout);
+    std::vector<double> out(rows * wide);
+    std::vector<double> grad(rows * wide);
+    BlockParameters<double> parameters;
+    parameters.learned = {{0.5}};
+    BlockGradients gradients;
+    step.forward(Environment::block(4, 4, 1, rows, wide), {x.data()}, nullptr, {out.data()}, parameters,
+                 [](SubLayer, const double*, double*) {});
+    step.backward({g.data()}, {grad.data()}, nullptr, gradients,
+                  [](SubLayer, std::size_t, const double*, const double*, double*) {});
+    ASSERT_EQ(gradients.learned.size(), 1U);
+    EXPECT_NEAR(gradients.learned[0].at(0), expected, 1e-10);
+}
+
 TEST(Reverse, FindsTheGradientOfAGateThatIsZero) {
     // ReZero starts at alpha = 0: the branch does not count, but its gradient must.
     const Normaliser& norm = normalisers().front();
