@@ -114,6 +114,14 @@ TEST(Init, OfPeriLnsOuterGainsIsTheControlOfASmallStep) {
     for (const model::NormPlace& place : all.model.layout().readout_norms) {
         EXPECT_TRUE(place.gain == model::absent || *all.model.at(place.gain) == 0.5F);
     }
+    // t is 1 in the last of two blocks, and for the norm behind it.
+    const Initial by_block = started("gains=0.25*(t+1)", "peri-ln");
+    std::size_t gains = 0;
+    for (const model::NormPlace& place : by_block.model.layout().readout_norms) {
+        gains += place.gain != model::absent ? 1 : 0;
+        EXPECT_TRUE(place.gain == model::absent || *by_block.model.at(place.gain) == 0.5F);
+    }
+    EXPECT_EQ(gains, 1U);
 }
 
 TEST(Init, ThatMeansNothingIsRefused) {
