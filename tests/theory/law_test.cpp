@@ -248,6 +248,13 @@ TEST(TerminalLaw, OfAGammaThatFallsIsExtrapolatedAsOneThatGrows) {
 
 // Near consensus deviations follow u'' + u' + k u = 0, so 1-gamma = u^2 C exp(-t) turns at the zeros of u and of u',
 // two in every pi/w with w^2 = k - 1/4. Few of them at small w, and unevenly spaced.
+TEST(TerminalLaw, SaysWhetherALengthIsTooLargeOrTooSmallForNumbers) {
+    const Law grows = terminal_law(equation("x + dt*t*(f(x) + x)"), with(4, 1));
+    EXPECT_NE(grows.note.find("the length grows beyond 1e280"), std::string::npos) << grows.note;
+    const Law shrinks = terminal_law(equation("x + dt*f(x) - 3*dt*x | norm(x)"), with(4, 1));
+    EXPECT_NE(shrinks.note.find("the length shrinks below 1e-240"), std::string::npos) << shrinks.note;
+}
+
 TEST(TerminalLaw, TellsHowOftenTokensSwing) {
     for (const auto& [k, digits] : {std::pair{4.0, 2e-3}, {0.251, 2e-2}, {0.2502, 2e-2}}) {
         const Law law = terminal_law(
