@@ -136,7 +136,6 @@ class BlockedQr {
     // R, and below its diagonal the reflections.
     void factor() {
         for (int i = 0; i < whole_; i += block) {
-            check_stop();
             const int rows = n_ - i;
             dgeqr2_(&rows, &block, at(i, i), &n_, tau(i), work_.data(), &info_);
             reflect("T", i);
@@ -157,7 +156,6 @@ class BlockedQr {
             dorg2r_(&rest, &rest, &rest, at(whole_, whole_), &n_, tau(whole_), work_.data(), &info_);
         }
         for (int i = last_; whole_ > 0 && i >= 0; i -= block) {
-            check_stop();
             const int rows = n_ - i;
             reflect("N", i);
             dorg2r_(&rows, &block, &block, at(i, i), &n_, tau(i), work_.data(), &info_);
@@ -175,8 +173,9 @@ class BlockedQr {
         return a_ + static_cast<std::size_t>(column) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(row);
     }
     double* tau(int i) { return tau_.data() + i; }
-    // The block's reflections, applied to the columns after it.
+    // The block's reflections, applied to the columns after it. Both ways come through here, block after block.
     void reflect(const char* transpose, int i) {
+        check_stop();
         const int rows = n_ - i;
         const int after = n_ - i - block;
         if (after > 0) {

@@ -72,7 +72,10 @@ TEST(Lapack, EigenvaluesOfAMatrixThatIsNotSymmetricAreComplex) {
     EXPECT_NEAR(std::abs(values[2] - std::complex<double>(1, 2)), 0, 1e-14);
     values = eigenvalues({0, 1e200, 1e-200, 0}, 2);
     EXPECT_NEAR(std::abs(values[0].real() * values[1].real() + 1), 0, 1e-14);
-    EXPECT_TRUE(std::isnan(eigenvalues({1, std::numeric_limits<double>::infinity(), 0, 1}, 2)[0].real()));
+    // On the diagonal an infinity is an eigenvalue to LAPACK, and the numbers beside it are found.
+    for (const auto& value : eigenvalues({std::numeric_limits<double>::infinity(), 0, 0, 1}, 2)) {
+        EXPECT_TRUE(std::isnan(value.real()) && std::isnan(value.imag()));
+    }
     EXPECT_TRUE(eigenvalues({}, 0).empty());
 }
 

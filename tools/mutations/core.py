@@ -7,7 +7,7 @@ KNOWN = [
     ("eigenvalues-of-what-is-not-finite", "src/core/lapack.cpp",
      "[](double v) { return std::isfinite(v); })) {", "[](double v) { return v == v; })) {"),
     ("qr-without-a-look-at-the-signal", "src/core/lapack.cpp",
-     "            check_stop();\n            const int rows = n_ - i;\n            dgeqr2_", "            const int rows = n_ - i;\n            dgeqr2_"),
+     "        check_stop();\n        const int rows", "        const int rows"),
     ("last-columns-of-qr-have-blocks-too", "src/core/lapack.cpp",
      "(n_ - crossover - 1) / block * block", "(n_ - crossover / 2 - 1) / block * block"),
     ("normals-without-a-look-at-the-signal", "src/core/random.cpp", "        check_stop();\n", ""),
