@@ -81,27 +81,23 @@ Number evaluate_binary(Operator op, const Number& a, const Number& b) {
     unreachable();
 }
 
+// Of one argument, or of two: `b` is not looked at where there is no second one.
 template <class Number>
-Number evaluate_call(const Expression& e, const Scope<Number>& scope) {
+Number evaluate_function(Function function, const Number& a, const Number& b) {
     using std::exp;
     using std::log;
     using std::sqrt;
-    const Number a = evaluate(*e.arguments[0], scope);
-    switch (e.function) {
+    switch (function) {
         case Function::sqrt:
             return sqrt(a);
         case Function::log:
             return log(a);
         case Function::exp:
             return exp(a);
-        case Function::min: {
-            const Number b = evaluate(*e.arguments[1], scope);
+        case Function::min:
             return value_of(a) <= value_of(b) ? a : b;
-        }
-        case Function::max: {
-            const Number b = evaluate(*e.arguments[1], scope);
+        case Function::max:
             return value_of(a) >= value_of(b) ? a : b;
-        }
         case Function::f:
         case Function::attn:
         case Function::ffn:
@@ -132,8 +128,10 @@ Number evaluate(const Expression& e, const Scope<Number>& scope) {
             return evaluate_binary(e.op, evaluate(*e.arguments[0], scope), evaluate(*e.arguments[1], scope));
         case Expression::Kind::select:
             return evaluate(evaluate_condition(*e.arguments[0], scope) ? *e.arguments[1] : *e.arguments[2], scope);
-        case Expression::Kind::call:
-            return evaluate_call(e, scope);
+        case Expression::Kind::call: {
+            const Number a = evaluate(*e.arguments[0], scope);
+            return evaluate_function(e.function, a, e.arguments.size() > 1 ? evaluate(*e.arguments[1], scope) : a);
+        }
         case Expression::Kind::name:
         case Expression::Kind::compare:
         case Expression::Kind::variable:

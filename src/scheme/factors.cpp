@@ -14,33 +14,6 @@ namespace flyball::scheme {
 
 namespace {
 
-Dual call(Function function, const Dual& a, const Dual& b) {
-    switch (function) {
-        case Function::sqrt:
-            return sqrt(a);
-        case Function::log:
-            return log(a);
-        case Function::exp:
-            return exp(a);
-        case Function::min:
-            return a.value <= b.value ? a : b;
-        case Function::max:
-            return a.value >= b.value ? a : b;
-        case Function::f:
-        case Function::attn:
-        case Function::ffn:
-        case Function::norm:
-        case Function::unit:
-        case Function::rms:
-        case Function::ln:
-        case Function::tanh:
-        case Function::erf:
-        case Function::detach:
-            break;  // of vectors
-    }
-    unreachable();
-}
-
 bool same(const Dual& a, const Dual& b) {
     return a.value == b.value && a.slope == b.slope;
 }
@@ -168,7 +141,7 @@ class Factors::Variant {
             case Expression::Kind::select:
                 return values_[values_[node.a].value != 0 ? node.b : node.c];
             case Expression::Kind::call:
-                return call(e.function, values_[node.a], values_[node.b]);
+                return evaluate_function(e.function, values_[node.a], values_[node.b]);
             case Expression::Kind::name:
             case Expression::Kind::variable:
                 break;

@@ -87,33 +87,15 @@ TimeScalars::Moving TimeScalars::binary(Operator op, const Moving& a, const Movi
 }
 
 TimeScalars::Moving TimeScalars::call(Function function, const Moving& a, const Moving& b) {
-    switch (function) {
-        case Function::sqrt:
-        case Function::log:
-        case Function::exp: {
-            const Dual one{a.value, 1};
-            const Dual result = function == Function::sqrt  ? sqrt(one)
-                                : function == Function::log ? log(one)
-                                                            : exp(one);
-            return {result.value, result.slope * a.slope, std::abs(result.slope) * a.size};
-        }
-        case Function::min:
-            return a.value <= b.value ? a : b;
-        case Function::max:
-            return a.value >= b.value ? a : b;
-        case Function::f:
-        case Function::attn:
-        case Function::ffn:
-        case Function::norm:
-        case Function::unit:
-        case Function::rms:
-        case Function::ln:
-        case Function::tanh:
-        case Function::erf:
-        case Function::detach:
-            break;  // of vectors
+    if (function == Function::min) {
+        return a.value <= b.value ? a : b;
     }
-    unreachable();
+    if (function == Function::max) {
+        return a.value >= b.value ? a : b;
+    }
+    const Dual one{a.value, 1};
+    const Dual result = evaluate_function(function, one, one);
+    return {result.value, result.slope * a.slope, std::abs(result.slope) * a.size};
 }
 
 TimeScalars::Moving TimeScalars::value_of(const Node& node, const Environment& env,
