@@ -252,4 +252,12 @@ BLIND = [
     ("tensors-of-small-types-come-first", "src/core/safetensors_write.cpp",
      "size_of(a->dtype) > size_of(b->dtype)",
      "size_of(a->dtype) < size_of(b->dtype)"),
+    ("temporary-file-of-a-living-writer-removed", "src/core/file.cpp",
+     "file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0", "file.get() >= 0"),
+    ("json-nesting-one-level-too-deep", "src/core/json_events.cpp",
+     "open_.size() >= limits_.max_depth", "open_.size() > limits_.max_depth"),
+    ("normals-from-an-odd-place-repeat-a-pair", "src/core/random.cpp",
+     "normal_pair(block((first + i) / 2))", "normal_pair(block(first / 2 + i / 2))"),
+    ("suggestion-one-letter-too-far", "src/core/suggest.cpp",
+     "if (d < best) {", "if (d <= best) {"),
 ]

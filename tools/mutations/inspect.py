@@ -352,4 +352,8 @@ BLIND = [
     ("inspect-rank-out-of-channels-alone", "src/inspect/summary.cpp",
      "std::min(report.tokens, report.dim))",
      "report.dim)"),
+    ("mean-gain-of-a-block-cancels-signs", "src/inspect/inspection.cpp",
+     "sum += one.mean * n;", "sum += mean * n;"),
+    ("text-goes-on-with-the-prediction-of-the-first-token", "src/inspect/lens.cpp",
+     "report.final_top = final.back();", "report.final_top = final.front();"),
 ]

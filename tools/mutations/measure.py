@@ -124,4 +124,6 @@ BLIND = [
     ("exponent-error-of-the-other-line", "src/measure/growth.cpp",
      "result.exponent_error = power.slope_error;\n    result.factor = y.back() / y.front();\n\n    const Line flat = weighted_line(l, log_y, one);",
      "result.factor = y.back() / y.front();\n\n    const Line flat = weighted_line(l, log_y, one);\n    result.exponent_error = flat.slope_error;"),
+    ("rate-error-always-of-the-exponential", "src/measure/growth.cpp",
+     "result.rate_error = grows ? best.line.slope_error : flat.slope_error;", "result.rate_error = flat.slope_error;"),
 ]

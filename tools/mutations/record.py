@@ -230,4 +230,8 @@ BLIND = [
     ("folder-lock-always-taken", "src/record/folder.cpp",
      "|| errno != EWOULDBLOCK;",
      "|| errno != 0;"),
+    ("folder-resume-does-not-look-for-a-spent-folder", "src/record/folder.cpp",
+     'read_sealed_json(work("run.json"), seal("run"));\n        remove_spent();', 'read_sealed_json(work("run.json"), seal("run"));'),
+    ("ownership-a-damaged-provenance-makes-a-folder-foreign", "src/record/ownership.cpp",
+     '(configured && (others.size() == 1 || has("provenance.json")))', "(configured && others.size() == 1)"),
 ]

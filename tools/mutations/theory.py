@@ -240,4 +240,8 @@ BLIND = [
     ("consensus-constant-of-runs-that-agree-left-out", "src/theory/prediction.cpp",
      "if (same && !predictions.empty()) {",
      "if (!same && !predictions.empty()) {"),
+    ("theory-refuses-dim-equal-to-tokens", "src/theory/flow.cpp",
+     "*settings.dim >= n", "*settings.dim > n"),
+    ("moments-kept-from-another-dim", "src/theory/flow.cpp",
+     " || found.dim != settings.dim", ""),
 ]
