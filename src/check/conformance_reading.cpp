@@ -378,7 +378,13 @@ Reading read_as(const RunFile& run, const Hypothesis& hypothesis) {
     Reading reading;
     StreamState state = start_of(run, hypothesis);
     double squares = 0;
-    std::size_t count = 1;
+    std::size_t count = 0;
+    const auto add = [&](const PlaceReading& place) {
+        if (place.checked) {
+            squares += counted(place.error);
+            ++count;
+        }
+    };
     reading.conforms = true;
     for (std::size_t step = 0; step < run.layers(); ++step) {
         const SavedRows& before = step == 0 ? run.embed : run.blocks[hypothesis.order[step - 1]].resid;
@@ -387,16 +393,13 @@ Reading read_as(const RunFile& run, const Hypothesis& hypothesis) {
         state.streams = reader.take_streams();
         reading.conforms = reading.conforms && reading.blocks.back().conforms();
         for (const PlaceReading& place : reading.blocks.back().places) {
-            if (place.checked) {
-                squares += counted(place.error);
-                ++count;
-            }
+            add(place);
         }
     }
     read_readout(run, hypothesis, state, reading);
     reading.conforms = reading.conforms && reading.readout.conforms();
-    squares += counted(reading.readout.error);
-    reading.error = std::sqrt(squares / static_cast<double>(count));
+    add(reading.readout);
+    reading.error = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, count)));
     return reading;
 }
 

@@ -136,14 +136,16 @@ void look_at_beginning(const BlockReport& report, std::vector<Finding>& findings
     }
     look_at_stream(report, findings);
     if (const double rate = beginning.rate_over_models(); rate > 0 && !beginning.stream.is_exponential()) {
+        // Of the deepest model and another one: the block's own depth may be the deepest.
+        const DepthCurve& other = depth != deepest.depth ? beginning.own : beginning.curves.front();
+        const std::string lengths = fmt::format("root mean square {} at the end of {} blocks and {} at the end of {}",
+                                                format_short(other.stream.back(), 3), other.depth,
+                                                format_short(deepest.stream.back(), 3), deepest.depth);
         findings.push_back({"stream-grows-exponentially", Severity::unstable,
                             fmt::format("The deeper the model, the longer its stream, exponentially: every block more "
                                         "makes it {:.2g} % longer.",
                                         100 * std::expm1(rate)),
-                            fmt::format("root mean square {} at the end of {} blocks and {} at the end of {}",
-                                        format_short(beginning.own.stream.back(), 3), depth,
-                                        format_short(deepest.stream.back(), 3), deepest.depth),
-                            rate});
+                            lengths, rate});
     }
     const double ratio = deepest.gradient_ratio();
     const double own_ratio = beginning.own.gradient_ratio();

@@ -231,12 +231,11 @@ class StructureWalk {
     std::set<std::string> seen_;
 };
 
-// What is seen when parts of the text are changed.
 // Each part of the text is multiplied by 1.7, and the model is computed again. A part whose size has no effect is tried
 // once more times -1 and times 0: a norm takes out a scale, and keeps a sign and the difference between something and
 // nothing. So what still shows then is only a scale that a norm removes, and what does not show never acts. (A sign
-// alone is not enough: over an even number of blocks it may cancel.) Writing the change into the text and parsing it again tests what the
-// author wrote, not what we made of it.
+// alone is not enough: over an even number of blocks it may cancel.) Writing the change into the text and parsing it
+// again tests what the author wrote, not what we made of it.
 class Trials {
   public:
     Trials(const Program& program, const Settings& settings)

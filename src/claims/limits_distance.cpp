@@ -86,7 +86,7 @@ Measurement random_subsets(const Context& context) {
     std::uint64_t seed = 0;
     for (const auto& [keys, dim, n, sharpness] :
          {std::tuple{40, 16, 5, 1.0}, {40, 4, 1, 2.0}, {64, 32, 20, 0.5}, {24, 8, 12, 3.0}}) {
-        context.at(static_cast<double>(seed) / 6);
+        context.at(static_cast<double>(seed) / 4);
         const SelectionRow row =
             gaussian_row(static_cast<std::size_t>(keys), static_cast<std::size_t>(dim), sharpness, ++seed);
         const Expectation stated = theorem_1_expectation(row, static_cast<std::size_t>(n));

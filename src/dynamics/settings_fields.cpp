@@ -206,10 +206,12 @@ Until parse_until(const std::string& given) {
     until.above = text[at] == '>';
     until.or_equal = text.substr(at + 1, 1) == "=";
     until.level = reader.number_in(std::string_view(text).substr(at + (until.or_equal ? 2 : 1)), got, expected);
-    // The level must lie in the range; at the end that is waited for, only "or equal" can be met.
+    // The level must lie in the range; at the end that is waited for, only "or equal" can be met, and at the other end
+    // "or equal" always is.
     const double far = until.above ? field.most : field.least;
+    const double near = until.above ? field.least : field.most;
     const bool is_outside = until.level < field.least || until.level > field.most;
-    if (is_outside || (until.level == far && !until.or_equal)) {
+    if (is_outside || (until.level == far && !until.or_equal) || (until.level == near && until.or_equal)) {
         const bool never = until.above ? until.level >= far : until.level <= far;
         fail_field(fmt::format("{}, which {}", got, never ? "can never hold" : "always holds"),
                    std::isfinite(field.most)

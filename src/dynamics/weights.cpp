@@ -205,7 +205,7 @@ void FeedForward::operator()(std::size_t rows, const double* in, double* out) co
             const std::size_t count = std::min(block, rows - begin);
             gemm(Transpose::no, Transpose::yes, count, width, dim, 1.0, in + begin * dim, dim, first.data(), dim, 0.0,
                  hidden.data(), width);
-            for (std::size_t row = 0; row < block; ++row) {  // long ones: an erf takes as long as many products
+            for (std::size_t row = 0; row < count; ++row) {  // long ones: an erf takes as long as many products
                 check_stop();
                 for (double& h : std::span(hidden).subspan(row * width, width)) {
                     h *= 0.5 * (1 + std::erf(h * 0.70710678118654752440));

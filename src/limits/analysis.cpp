@@ -164,7 +164,7 @@ class PassAnalysis {
         const Seen seen = seen_by(architecture_, view.layer, token, plan_.tokens());
         const std::size_t at = i * padded(view.columns) + seen.begin - view.first_column;
         if (!gram.is_finite() || std::isnan(room.weights[at])) {
-            sums.leave_out();
+            sums.leave_out(token);
             return;
         }
         RowOfHead row;

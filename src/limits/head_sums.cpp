@@ -80,6 +80,14 @@ HeadSums::HeadSums(const Plan& plan, const Normaliser& normaliser) : plan_(plan)
     }
 }
 
+void HeadSums::leave_out(std::size_t token) {
+    left_out_.push_back(token);
+}
+
+bool HeadSums::is_left_out(std::size_t token) const {
+    return std::binary_search(left_out_.begin(), left_out_.end(), token);
+}
+
 // Algorithms 1 to 3 from the distances at every N, 4 from the separation, 5 from the sensitivity. With masked keys
 // counted, distances and separation are over all keys, and what is about weights alone is over those that are seen.
 void HeadSums::add(const RowOfHead& row, RowRoom& room) {

@@ -62,8 +62,9 @@ class HeadSums {
     HeadSums(const Plan& plan, const Normaliser& normaliser);
 
     void add(const RowOfHead& row, RowRoom& room);
-    void leave_out() { ++left_out_; }
-    std::size_t left_out() const { return left_out_; }
+    void leave_out(std::size_t token);
+    std::size_t left_out() const { return left_out_.size(); }
+    bool is_left_out(std::size_t token) const;
     bool saw_distinct_vectors() const { return saw_distinct_; }
 
     // The keys that the diagnosis' N separated, by row: for the coverage of a layer. Emptied by the caller.
@@ -108,7 +109,7 @@ class HeadSums {
     std::vector<std::uint32_t> seen_by_;  // by key: rows that see it
     HeadResult shape_;                    // sums of what has no N
     std::vector<std::vector<std::uint32_t>> separated_;
-    std::size_t left_out_ = 0;
+    std::vector<std::size_t> left_out_;  // tokens, rising
     bool saw_distinct_ = false;
 };
 

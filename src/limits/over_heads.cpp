@@ -57,14 +57,17 @@ double larger(double a, double b) {
 }  // namespace
 
 // Heads that separate a share p of a row's keys each, independently, would separate 1 - (1-p)^H of them together: the
-// prediction. Measured is the union. Rows that see N keys or fewer are left out.
+// prediction. Measured is the union. Rows that see N keys or fewer are left out,
+// and those that one of the heads has left out.
 Coverage coverage_of(const std::vector<HeadSums*>& heads, const std::vector<std::size_t>& keys, std::size_t tokens) {
     Coverage result;
     result.heads = heads.size();
     std::vector<bool> covered(tokens);
     double rows = 0;
     for (std::size_t t = 0; t < tokens; ++t) {
-        if (keys[t] <= n_of_diagnosis) {
+        const bool left_out =
+            std::any_of(heads.begin(), heads.end(), [t](const HeadSums* head) { return head->is_left_out(t); });
+        if (keys[t] <= n_of_diagnosis || left_out) {
             continue;
         }
         covered.assign(tokens, false);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -115,6 +116,9 @@ void check(const Architecture& a, const std::string& what) {
     }
     if (a.logit_gains && !a.has_head) {
         fail("gains of logits without a head", "a head, or no such gains");
+    }
+    if (!a.causal && std::any_of(a.windows.begin(), a.windows.end(), [](std::size_t window) { return window > 0; })) {
+        fail("windows of attention that looks both ways", "windows where tokens see those before them alone");
     }
     const scheme::AttentionNorm& norm = a.attention_norm;
     if (norm.any() && scheme::find_normaliser(norm.norm).shape) {

@@ -119,8 +119,9 @@ SampleResult sample(const Model<float>& model, std::vector<std::int32_t> prompt,
     const Clock::time_point end = Clock::now();
     result.prompt_seconds = seconds_between(start, taken.value_or(end));
     result.seconds = seconds_between(taken.value_or(end), end);
-    result.cached =
-        has_exact_cache(model.architecture(), model.program(), std::min(limit, prompt.size() + result.ids.size()));
+    // The last one chosen is given to nobody.
+    const std::size_t taken_tokens = prompt.size() + std::max<std::size_t>(1, result.ids.size()) - 1;
+    result.cached = has_exact_cache(model.architecture(), model.program(), std::min(limit, taken_tokens));
     return result;
 }
 

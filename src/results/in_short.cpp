@@ -126,7 +126,7 @@ const char* claim_words(const std::string& verdict, std::size_t count) {
             return count == 1 ? one.one : one.several;
         }
     }
-    return "have another verdict";
+    return count == 1 ? "has another verdict" : "have another verdict";
 }
 
 // " of the paper .." or " of 2 papers"; nothing where a claim is of none that is known.
@@ -270,7 +270,7 @@ void say_training(Reader& reader, const Json& summaries) {
     text = losses_of(summaries);
     for (const Json& one : summaries) {
         if (const std::string outcome = words(one.at("outcome")); outcome != "done") {
-            text += fmt::format(" {} ended with: {}.", words(one.at("name")), outcome);
+            text += fmt::format("{}{} ended with: {}.", text.empty() ? "" : " ", words(one.at("name")), outcome);
         }
     }
     reader.say(text);

@@ -38,7 +38,7 @@ bool Track::step(double end) {
     if (!stopped_.empty() || !(t() < end)) {
         return false;
     }
-    if (++steps_ > most_steps_) {
+    if (++pace_.steps > most_steps_) {
         stopped_ = fmt::format("still moving after {} steps", most_steps_);
         return false;
     }
@@ -74,28 +74,28 @@ bool Track::step(double end) {
     }
     if (t() == flow_.stops()[next_stop_]) {
         ++next_stop_;
-        steps_since_ = 0;
+        pace_.steps_since = 0;
     }
     if (t() == flow_.switches()[next_switch_]) {
         ++next_switch_;
         flow_.enter(t(), flow_.switches()[next_switch_]);
         stopped_ = flow_.problem();
         integrator_.next_step = std::min(integrator_.next_step, 1e-3 * t());
-        doubled_at_ = 0;
+        pace_.doubled_at = 0;
     }
-    if (t() >= 2 * doubled_at_ || flow_.log_nearness() < nearness_then_ - much_nearer) {
-        doubled_at_ = t();
-        nearness_then_ = flow_.log_nearness();
-        steps_since_ = 0;
-    } else if (++steps_since_ > patience && flow_.make_plain()) {
+    if (t() >= 2 * pace_.doubled_at || flow_.log_nearness() < pace_.nearness_then - much_nearer) {
+        pace_.doubled_at = t();
+        pace_.nearness_then = flow_.log_nearness();
+        pace_.steps_since = 0;
+    } else if (++pace_.steps_since > patience && flow_.make_plain()) {
         integrator_.implicit = false;
-        steps_since_ = 0;
-    } else if (steps_since_ > patience && !integrator_.implicit) {
+        pace_.steps_since = 0;
+    } else if (pace_.steps_since > patience && !integrator_.implicit) {
         integrator_.implicit = true;
-    } else if (steps_since_ % leap_after == 0 && steps_since_ <= 20 * patience) {
+    } else if (pace_.steps_since % leap_after == 0 && pace_.steps_since <= 20 * patience) {
         integrator_.leap = leap * t();
-    } else if (steps_since_ > 20 * patience) {
-        stopped_ = fmt::format("still moving after {} steps", steps_);
+    } else if (pace_.steps_since > 20 * patience) {
+        stopped_ = fmt::format("still moving after {} steps", pace_.steps);
     }
     return true;
 }
@@ -127,6 +127,8 @@ void Track::return_to(const Mark& mark) {
     origin_ = mark.origin;
     offset_ = mark.offset;
     integrator_.next_step = mark.next_step;
+    integrator_.implicit = mark.implicit;
+    pace_ = mark.pace;
     integrator_.leap = 0;
     stopped_.clear();
     ending_.reset();

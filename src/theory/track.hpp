@@ -43,13 +43,22 @@ class Track {
     };
     const std::optional<Extinction>& extinct() const { return extinct_; }
 
+    // How the steps went lately: from this is decided what kind of step comes next, and when there are too many.
+    struct Pace {
+        double doubled_at = 0;  // t when the steps below were last counted from 0
+        double nearness_then = 0;
+        int steps_since = 0;
+        int steps = 0;
+    };
     struct Mark {
         Flow flow;
         double origin;
         double offset;
         double next_step;
+        bool implicit;
+        Pace pace;
     };
-    Mark mark() const { return {flow_, origin_, offset_, integrator_.next_step}; }
+    Mark mark() const { return {flow_, origin_, offset_, integrator_.next_step, integrator_.implicit, pace_}; }
     void return_to(const Mark& mark);
 
   private:
@@ -64,10 +73,7 @@ class Track {
     std::size_t next_stop_ = 0;
     double shaken_ = 0;
     std::string stopped_;
-    double doubled_at_ = 0;  // t when the steps below were last counted from 0
-    double nearness_then_ = 0;
-    int steps_since_ = 0;
-    int steps_ = 0;
+    Pace pace_;
     void watch_for_extinction(double step);
     std::optional<Flow::Ending> ending_;  // as it looked one step ago
     std::optional<Extinction> extinct_;

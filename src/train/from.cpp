@@ -14,6 +14,14 @@ namespace flyball::train {
 
 namespace {
 
+std::string words_of(const scheme::AttentionNorm& norm) {
+    if (!norm.any()) {
+        return "no norm there";
+    }
+    return fmt::format("{} over {}", norm.norm,
+                       norm.over == scheme::AttentionNorm::Over::head ? "each head" : "the whole projection");
+}
+
 // A model has its sizes and parts already: a setting that asks for others would be ignored.
 void check_sizes(const Settings& s, const model::Architecture& loaded) {
     const Settings standard;
@@ -38,8 +46,11 @@ void check_sizes(const Settings& s, const model::Architecture& loaded) {
     size("ffn", s.ffn, standard.ffn, loaded.ffn_dim);
     expect("positions", s.positions == Positions::rope && loaded.rope.dims == 0, "learned positions");
     expect("norm", s.norm != standard.norm && s.norm != loaded.norm, loaded.norm);
-    expect("activation", s.ffn_kind == Ffn::swiglu && !loaded.gated, "an FFN without a gate");
-    expect("qk-norm", s.qk_norm != QkNorm::none && !loaded.attention_norm.any(), "no norm there");
+    expect("activation", s.ffn_kind == Ffn::swiglu && !(loaded.gated && loaded.activation == model::Activation::silu),
+           fmt::format("an FFN {} {}", loaded.gated ? "whose gate is" : "without a gate, with",
+                       model::name(loaded.activation)));
+    expect("qk-norm", s.qk_norm != QkNorm::none && attention_norm_of(s.qk_norm) != loaded.attention_norm,
+           words_of(loaded.attention_norm));
     expect("attention", s.attention != standard.attention && s.attention != attention::name(loaded.attention_kind),
            attention::name(loaded.attention_kind));
     expect("untied", s.untied && loaded.tied, "the token embedding for a head");

@@ -259,6 +259,18 @@ class Overriding {
 
 }  // namespace
 
+scheme::AttentionNorm attention_norm_of(QkNorm over) {
+    scheme::AttentionNorm result;
+    if (over != QkNorm::none) {
+        const bool each_head = over == QkNorm::head;
+        result.norm = "rmsnorm";
+        result.query = result.key = true;
+        result.over = each_head ? scheme::AttentionNorm::Over::head : scheme::AttentionNorm::Over::projection;
+        result.gains = each_head ? scheme::AttentionNorm::Gains::head : scheme::AttentionNorm::Gains::channel;
+    }
+    return result;
+}
+
 model::Architecture architecture_of(const Settings& s, const scheme::Scheme& scheme, std::size_t vocab) {
     model::Architecture a;
     a.dt = s.dt.value_or(1);
@@ -285,14 +297,7 @@ model::Architecture architecture_of(const Settings& s, const scheme::Scheme& sch
     a.norm_bias = norm.bias;
     a.qkv_bias = a.output_bias = a.ffn_bias = norm.bias;
     a.tied = !s.untied;
-    if (s.qk_norm != QkNorm::none) {
-        a.attention_norm.norm = "rmsnorm";
-        a.attention_norm.query = a.attention_norm.key = true;
-        a.attention_norm.over =
-            s.qk_norm == QkNorm::head ? scheme::AttentionNorm::Over::head : scheme::AttentionNorm::Over::projection;
-        a.attention_norm.gains =
-            s.qk_norm == QkNorm::head ? scheme::AttentionNorm::Gains::head : scheme::AttentionNorm::Gains::channel;
-    }
+    a.attention_norm = attention_norm_of(s.qk_norm);
     return model::wired(std::move(a), scheme);
 }
 

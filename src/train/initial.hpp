@@ -29,6 +29,9 @@ struct Initial {
     std::vector<std::string> notes;  // what a reader of the results should know, one sentence each
 };
 
+// The norm on queries and keys that the setting `qk-norm` means.
+scheme::AttentionNorm attention_norm_of(QkNorm over);
+
 // The architecture that the settings and the scheme mean, for a vocabulary of this size.
 model::Architecture architecture_of(const Settings& settings, const scheme::Scheme& scheme, std::size_t vocab);
 

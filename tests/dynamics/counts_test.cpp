@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "core/file.hpp"
@@ -64,6 +65,27 @@ TEST(Layers, AreOneEvaluationEach) {
     const Record record = run(s, scheme::find_scheme("pre-ln").program);
     EXPECT_EQ(record.steps, 5U);
     EXPECT_EQ(record.evaluations, 5U);
+}
+
+// A step that ends at a sample is as short as it must be; those after it are of the length that was asked for again. Between two
+// samples there are as few steps of at most 1 as possible.
+TEST(EqualSteps, AreAsLongAsAskedForAfterASampleToo) {
+    Settings s;
+    s.tokens = 3;
+    s.dim = 2;
+    s.time = 10;
+    s.method = Method::euler;
+    s.dt = 1;
+    s.samples = 9;
+    s.log_time = true;
+    const std::vector<double> times = sample_times(s);
+    double steps = 0;
+    for (std::size_t i = 1; i < times.size(); ++i) {
+        steps += std::ceil(times[i] - times[i - 1] - 1e-9);
+    }
+    const Record record = run(s, scheme::find_scheme("post-ln").program);
+    ASSERT_LT(times[1], 0.5);
+    EXPECT_EQ(static_cast<double>(record.steps), steps);
 }
 
 TEST(Document, SaysWhichTokensOfWhichSystemBecameOne) {

@@ -41,6 +41,21 @@ TEST(MovingPicture, TakesSamplesEvenlyAndStaysSmall) {
     EXPECT_TRUE(frame_samples(s).empty());
 }
 
+// 400 of 500 tokens are shown, and the file says how many there are.
+TEST(MovingPicture, SaysHowManyTokensThereAre) {
+    Settings s;
+    s.tokens = 500;
+    s.dim = 3;
+    s.samples = 2;
+    s.layers = 1;
+    const std::filesystem::path path = fresh_path("flyball-frames-tokens") += ".safetensors";
+    Frame frame;
+    frame.theta.assign(shown_tokens(500).size() * 3, 0.5);
+    write_frames(path, s, 1, [&](std::size_t) { return std::vector<Frame>{frame}; });
+    EXPECT_EQ(SafeTensors::open(path).metadata().at("tokens"), "500");
+    std::filesystem::remove(path);
+}
+
 TEST(MovingPicture, ShowsSomeOfManyTokensEvenly) {
     EXPECT_EQ(shown_tokens(3), (std::vector<std::size_t>{0, 1, 2}));
     const std::vector<std::size_t> some = shown_tokens(4000);

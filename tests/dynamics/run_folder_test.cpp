@@ -94,6 +94,21 @@ TEST_F(FolderOfRuns, ARunTakenUpWritesTheBytesOfOneThatWasNeverStopped) {
     }
 }
 
+// config.toml is a text that anybody can edit: what a run is is also in its restart data.
+TEST_F(FolderOfRuns, ARunWhoseMovingPictureWasAskedForLaterIsRefused) {
+    RunFolder::Plan plan = plan_of({"mix-ln"});
+    run_half(root_ / "half", plan);
+    const std::string text = read_text_file(root_ / "half/config.toml", 1U << 20U);
+    const std::string was = plan.all_frames ? "animate = true" : "animate = false";
+    const std::size_t at = text.find(was);
+    ASSERT_NE(at, std::string::npos) << text;
+    plan.all_frames = !plan.all_frames;
+    write_file_atomically(
+        root_ / "half/config.toml",
+        std::string(text).replace(at, was.size(), plan.all_frames ? "animate = true" : "animate = false"));
+    EXPECT_THROW(run_all(root_ / "half", record::FolderUse::resume, plan), Error);
+}
+
 // A sample is numbered by its place in the run, also where the run was taken up before it: 33 files, t = number/4.
 TEST_F(FolderOfRuns, SamplesOfARunTakenUpHaveTheNumbersOfTheWholeRun) {
     const RunFolder::Plan plan = plan_of({"mix-ln"});

@@ -316,6 +316,31 @@ TEST(Digits, RunOutForTokensOnAnAxisToo) {
     }
 }
 
+// Both tokens on axes, or both on diagonals of the plane: errors in proportion to each number would only make them longer, and so
+// would errors that are all of one size and sign. Two signs and two sizes turn them, whichever way they point.
+TEST(Digits, RunOutWhicheverWayTheTokensPoint) {
+    const double pi = std::acos(-1.0);
+    for (int first = 0; first < 8; ++first) {
+        for (const int apart : {2, 4}) {  // eighths of a turn: 90 and 180 degrees
+            Settings settings = slow_settings(2, 100, 2);
+            settings.kernel = "direct";
+            settings.method = Method::erk;
+            settings.time = 1e3;  // no slow run: in ambient coordinates
+            settings.log_time = false;
+            Problem problem = problem_of(settings, scheme::find_scheme("post-ln").program);
+            const double one = first * pi / 4;
+            const double other = (first + apart) * pi / 4;
+            problem.start = {std::cos(one), std::sin(one), std::cos(other), std::sin(other)};
+            for (double& x : problem.start) {
+                x = std::abs(x) < 1e-9 ? 0 : x;
+            }
+            Particles particles(std::move(problem), control_of(settings));
+            particles.set_segment(0, settings.time);
+            EXPECT_TRUE(particles.digits_lost(1e20)) << first << " " << apart;
+        }
+    }
+}
+
 TEST(Digits, AreNotMissedWhereTokensMoveOrHaveMet) {
     Settings settings = slow_settings(8, 1, 2);
     settings.dim = 4;

@@ -232,6 +232,24 @@ TEST_F(StartFiles, OfTrajectoriesOfOthersAreReadInOnePieceOrRefused) {
     }
 }
 
+TEST_F(StartFiles, OfTrajectoriesOfSeveralGroupsWithoutTokensAreRefused) {
+    const hid_t file = H5Fcreate(path("two.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t links = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    const hsize_t shape[3] = {1, 2, 2};
+    const hid_t space = H5Screate_simple(3, shape, nullptr);
+    const std::vector<float> values = {1, 2, 3, 4};
+    for (const char* name : {"/particles/atoms/position/value", "/particles/ions/position/value"}) {
+        const hid_t set = H5Dcreate2(file, name, H5T_IEEE_F32LE, space, links, H5P_DEFAULT, H5P_DEFAULT);
+        ASSERT_GE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+        H5Dclose(set);
+    }
+    H5Sclose(space);
+    H5Pclose(links);
+    H5Fclose(file);
+    expect_refused(path("two.h5"), "2 groups in /particles, none of which is called tokens");
+}
+
 TEST_F(StartFiles, OfCsvAreOneRowAToken) {
     const std::vector<double> expected = {1, 2.5, -3e-7, 4};
     for (const char* text : {"1,2.5\n-3e-7,4\n", "1,2.5\n-3e-7,4", "x,y\n1,2.5\n-3e-7,4\n",

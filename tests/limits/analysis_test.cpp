@@ -281,6 +281,35 @@ TEST(Analysis, OfOneLayerAndOneHead) {
     expect_same(a, {});
 }
 
+// GPT-2 can divide the scores of block l by l as well: the second block's own temperature is twice the first one's, and at
+// each temperature of the grid its weights are those of the products over it.
+TEST(Analysis, TheJacobianOfABlockIsAtItsOwnTemperature) {
+    model::Architecture a = small(true);
+    a.scale_by_layer = true;
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    const Result result = analyse(model, some_ids(), {}, {tokens}).front();
+    const Recorded r = record(model, some_ids(), 1, Vectors::hidden);
+    const HeadResult& found = result.heads[a.heads + 1];
+    EXPECT_NEAR(found.temperature, 4, 1e-6);
+    for (const JacobianMeans& at : found.jacobian) {
+        double mean = 0;
+        for (std::size_t t = 2; t < tokens; ++t) {
+            std::vector<double> weights = row_of(r, 1, t, tokens, false).weights;
+            const double top = *std::max_element(weights.begin(), weights.end());
+            double sum = 0;
+            for (double& weight : weights) {
+                weight = std::pow(weight / top, 4 / at.temperature);
+                sum += weight;
+            }
+            for (double& weight : weights) {
+                weight /= sum;
+            }
+            mean += infinity_norm(weights) / at.temperature / static_cast<double>(tokens - 2);
+        }
+        EXPECT_NEAR(at.infinity, mean, 1e-4 * mean) << at.temperature;
+    }
+}
+
 TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
     const model::Architecture a = small(true);
     const model::Model<float> model = model::test::tiny_model<float>(a, 5);
@@ -654,6 +683,7 @@ TEST(Lengths, FollowTheTextAndTheModel) {
     EXPECT_THROW(lengths_for(settings, a, 40), Error);
     settings.lengths = {8, 30};
     EXPECT_EQ(lengths_for(settings, a, 20).lengths, (std::vector<std::size_t>{8}));
+    EXPECT_EQ(lengths_for(settings, a, 30).lengths, (std::vector<std::size_t>{8, 30})) << "the whole text";
     EXPECT_EQ(tokens_wanted(settings, a), 30U);
     settings.row = 35;  // rows count from 0
     EXPECT_EQ(tokens_wanted(settings, a), 36U);

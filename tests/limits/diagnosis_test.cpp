@@ -150,6 +150,19 @@ TEST(Diagnosis, CountsOnlyHeadsThatCouldBeMeasured) {
     const std::vector<std::string> lines = summary(half);
     EXPECT_NE(lines[0].find(" of 2 heads are selective"), std::string::npos) << lines[0];
     EXPECT_NE(lines[0].find("The other 2 could not be measured."), std::string::npos) << lines[0];
+    // Shares of heads are of those that could be measured: an answer of both of them is all.
+    std::vector<Result> saturated = half;
+    for (HeadResult& head : saturated[0].heads) {
+        for (SeparationMeans& row : head.separation) {
+            row.ratio = head.rows > 0 ? 0.5 : row.ratio;
+        }
+    }
+    bool told = false;
+    for (const std::string& line : summary(saturated)) {
+        told = told || line.find("; 100 % of heads are saturated") != std::string::npos;
+        EXPECT_EQ(line.find("; 50 % of heads"), std::string::npos) << line;
+    }
+    EXPECT_TRUE(told);
     EXPECT_EQ(summary(whole)[0].find("could not"), std::string::npos);
     // The two heads of the first block are what the two samples of each N are made of.
     std::vector<double> distance;

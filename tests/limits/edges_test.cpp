@@ -8,6 +8,7 @@
 #include "limits/analysis.hpp"
 #include "limits/diagnosis.hpp"
 #include "limits/document.hpp"
+#include "limits/over_heads.hpp"
 #include "limits/reference.hpp"
 #include "limits/row_kernels.hpp"
 #include "limits/rows.hpp"
@@ -53,6 +54,25 @@ TEST(Edges, RowsThatAreNoNumbersAreLeftOutAndCountedForEveryHead) {
     }
     const Result result = analyse(model, ids_of(24), with("softmax"), {24}).front();
     EXPECT_EQ(result.rows_left_out, 2U * 24U);
+}
+
+// Rows 20 to 23 see 21 to 24 keys, and each head separates two of them: in the last row the second one's are no numbers.
+TEST(Edges, CoverageIsOfRowsThatNoHeadHasLeftOut) {
+    Plan plan;
+    plan.lengths = {24};
+    HeadSums first(plan, Normaliser::parse("softmax"));
+    HeadSums second(plan, Normaliser::parse("softmax"));
+    std::vector<std::size_t> keys(24);
+    for (std::size_t t = 0; t < 24; ++t) {
+        keys[t] = t + 1;
+        first.separated()[t] = {0, 1};
+        second.separated()[t] = {1, 2};
+    }
+    second.separated()[23].clear();
+    second.leave_out(23);
+    const Coverage found = coverage_of({&first, &second}, keys, 24);
+    EXPECT_NEAR(found.share, (2.0 / 21 + 2.0 / 22 + 2.0 / 23) / 3, 1e-15);
+    EXPECT_NEAR(found.measured, (3.0 / 21 + 3.0 / 22 + 3.0 / 23) / 3, 1e-15);
 }
 
 // T = 1e-9 leaves one key with all of the weight, far below what exp can tell from zero.

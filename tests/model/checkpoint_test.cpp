@@ -525,6 +525,12 @@ TEST(Checkpoint, ModelsOfOurOwnAreCheckedToo) {
     expect("equation", nullptr, "equation = 'null'");
     expect("norm", "batchnorm", "the unknown norm 'batchnorm'");
     expect("windows", "all", "a list of whole numbers");
+    save_model(model, folder.path());
+    Json both_ways = good;
+    both_ways["causal"] = false;
+    both_ways["windows"] = {2};
+    folder.put("config.json", dump_json(both_ways));
+    EXPECT_ERROR(load_model(folder.path()), "windows of attention that looks both ways");
     expect("heads", 3, "divides the heads");
     for (const char* const cap : {"score_cap", "logit_cap", "score_factor"}) {
         expect(cap, -1.0, std::string(cap) + " = -1");

@@ -160,6 +160,10 @@ TEST(HeatSvg, NumbersFewCellsAtTheirCentres) {
     EXPECT_TRUE(has(svg, ">32</text>"));
 }
 
+TEST(HeatSvg, SaysHowManyRowsAndCellsThereAre) {
+    EXPECT_TRUE(has(to_svg(grid(3, 4)), ": 4 rows of 3 cells"));
+}
+
 TEST(HeatSvg, TakesAnEmptyFigureAndRefusesABadOne) {
     expect_sound(to_svg(HeatFigure{}));
     HeatFigure figure = grid(2, 2);
@@ -264,6 +268,20 @@ TEST(BoxSvg, TheAxisMakesRoomForMarksBeyondTheBoxes) {
     ASSERT_EQ(marks.size(), 2U);
     EXPECT_LT(marks[0], numbers(matches(svg, "M[0-9.]+ [0-9.]+H([0-9.]+)M")).at(0)) << "the right end of the axis";
     EXPECT_GT(marks[1], numbers(matches(svg, "M([0-9.]+) [0-9.]+H[0-9.]+M")).at(0)) << "the left end";
+}
+
+// Five numbers alone: the whiskers reach to the first and the last, and so does the axis.
+TEST(BoxSvg, TheAxisReachesToTheEndsOfTheWhiskers) {
+    BoxFigure figure = boxes({});
+    figure.axis = {"loss", {}, {}, {}};
+    figure.groups[0].five = {-50, 10, 20, 30, 99};
+    const std::string svg = to_svg(figure);
+    const auto at = [&](const char* pattern) { return numbers(matches(svg, pattern)).at(0); };
+    // The whiskers, from the first number to the lower quartile and from the upper one to the last, stay over the axis.
+    EXPECT_GE(at("<path d=\"M(-?[0-9.]+) [0-9.]+H[-0-9.]+M[-0-9.]+ [0-9.]+H[-0-9.]+M[-0-9.]+ [0-9.]+v"),
+              at("<path d=\"M([0-9.]+) [0-9.]+H[0-9.]+M[0-9.]+ [0-9.]+v"));
+    EXPECT_LE(at("<path d=\"M-?[0-9.]+ [0-9.]+H[-0-9.]+M[-0-9.]+ [0-9.]+H([-0-9.]+)M[-0-9.]+ [0-9.]+v"),
+              at("<path d=\"M[0-9.]+ [0-9.]+H([0-9.]+)M[0-9.]+ [0-9.]+v"));
 }
 
 TEST(BoxSvg, CountsTheValuesThatItDraws) {

@@ -229,6 +229,10 @@ TEST(LineSvg, NamesThatWouldFanOutGoIntoALegendWithSamples) {
     }
     const std::string svg = to_svg(figure);
     const double bottom = plot_of(svg)[3];
+    // The lines, which end where the data do, reach the right end of the plot: names beside them take no room.
+    const auto ends = numbers(matches(svg, "<path d=\"M[0-9.]+ [0-9.]+ ([0-9.]+) [0-9.]+\""));
+    ASSERT_FALSE(ends.empty());
+    EXPECT_GT(*std::max_element(ends.begin(), ends.end()), plot_of(svg)[2] - 30);
     const auto names = label_heights(svg);
     ASSERT_EQ(names.size(), 6U);
     EXPECT_GT(names.front(), bottom);

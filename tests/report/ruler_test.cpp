@@ -137,6 +137,8 @@ TEST(MakeRuler, StartsAtZeroWhenTheDataNearlyDo) {
     EXPECT_EQ(make_ruler({}, {0.01, 1}, 0.04).lo, 0);
     EXPECT_NEAR(make_ruler({}, {0.5, 1}, 0.04).lo, 0.48, 1e-12);
     EXPECT_EQ(make_ruler({}, {-1, -0.01}, 0.04).hi, 0);
+    EXPECT_EQ(make_ruler({}, {-1, 0}, 0.04).hi, 0);
+    EXPECT_EQ(make_ruler({}, {0, 1}, 0.04).lo, 0);
     EXPECT_EQ(make_ruler({}, {0.01, 1}, 0).lo, 0.01);
 }
 

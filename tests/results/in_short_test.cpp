@@ -125,6 +125,15 @@ TEST(InShort, TrainingNamesTheLowestAndTheHighestLoss) {
         "is better). c ended with: diverged.");
 }
 
+TEST(InShort, WithoutAnyLossTheFirstWordIsARun) {
+    const ResultFolder folder("train");
+    folder.put("config.toml", "[train]\nsteps = 1\n");
+    folder.put("summary.json",
+               R"([{"name": "a", "scheme": "pre-ln", "equation": "e", "outcome": "nan", "validation_loss": null},
+                                  {"name": "b", "scheme": "pre-ln", "equation": "e", "outcome": "diverged", "validation_loss": null}])");
+    EXPECT_EQ(folder.read()["short"][1], "a ended with: nan. b ended with: diverged.");
+}
+
 TEST(InShort, AnOnlyLossIsNotAlsoTheHighest) {
     const ResultFolder folder("train");
     folder.put("config.toml", "[train]\nsteps = 1\n");

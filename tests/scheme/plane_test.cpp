@@ -86,6 +86,18 @@ TEST(Plane, RmsHasTheLengthSqrtOfTheDimension) {
     EXPECT_NEAR(slopes[0].b, 1, 1e-14);
 }
 
+// |f| and three times |x|, though they nearly cancel: f gives (3 - 1e-9) x, and x is (2, 0).
+TEST(Plane, SaysHowLongThePartsOfASlopeAre) {
+    PlaneStep step(Program::parse("x + dt*(f(x) - 3*x)"));
+    const std::vector<PlaneVector> x = {{2, 0}};
+    std::vector<PlaneVector> slopes;
+    std::vector<double> parts;
+    const auto f = [](const PlaneVector& z) { return PlaneVector{(3 - 1e-9) * z.a, 0}; };
+    ASSERT_EQ(step.velocity(Environment::ode(0, 10, tokens, dim), x, x[0], f, slopes, &parts), std::nullopt);
+    EXPECT_NEAR(slopes[0].a, -2e-9, 1e-14);
+    EXPECT_NEAR(parts.at(0), 12, 1e-6);
+}
+
 TEST(Plane, KeepsRelativeAccuracyNearConsensus) {
     // Post-LN near consensus: a' = -a to first order, and 1 - gamma = a^2/|x|^2 loses no digits.
     const Program program = Program::parse("norm(x + dt*f(x))");

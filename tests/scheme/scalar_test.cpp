@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "scheme/dual.hpp"
 #include "scheme/rows.hpp"
 #include "support.hpp"
 
@@ -16,6 +17,16 @@ double value_of(const std::string& scalar) {
     step.layer(Environment::layer(3, 4, 0.5, 1, 2), state,
                [](SubLayer, const double* in, double* out) { std::copy_n(in, 2, out); });
     return state.streams[0][0] - 1;
+}
+
+// Zero whatever t is, times what has no slope there, has the slope zero; so has dt*sqrt(t) at t = 0.
+TEST(Scalars, ZeroStaysZeroBesideWhatHasNoSlope) {
+    const Dual root = sqrt(Dual{0, 1});
+    ASSERT_TRUE(std::isinf(root.slope));
+    EXPECT_EQ((Dual{0, 0} * root).slope, 0);
+    EXPECT_EQ((root * Dual{0, 0}).slope, 0);
+    EXPECT_TRUE(std::isinf((root * Dual{2, 0}).slope));
+    EXPECT_TRUE(std::isinf((root + Dual{2, 0}).slope));
 }
 
 TEST(Scalars, HaveTheValuesOfTheirFunctions) {

@@ -63,6 +63,28 @@ TEST(DocumentOfPredictions, HasTheLogarithmOfWhatAFrozenCosineLacks) {
     EXPECT_TRUE(run.at("time_to_cosine").at(0).at("t").is_null()) << "it stays below 0.62";
 }
 
+// However small the limit is, its error is relative to it, and no number of 53 bits is better than 1e-16.
+TEST(DocumentOfPredictions, HasTheErrorOfALimitRelativeToIt) {
+    const Json law = run_of(scheme::scheme_of_equation("norm(x + 1e-7*dt*f(x)*exp(-t))"), {}, {}).at("terminal");
+    const double lacks = n / (std::exp(2e-7) + n - 1);
+    EXPECT_NEAR(law.at("limit").get<double>() / (1 - lacks), 1, 1e-7);
+    EXPECT_GT(law.at("error").get<double>(), 1e-16);
+    EXPECT_LT(law.at("error").get<double>(), 1e-6);
+}
+
+// One constant of consensus for all runs of the same attention, or one in each run.
+TEST(DocumentOfPredictions, HasTheConsensusConstantOnceWhereRunsAgree) {
+    const auto prediction = [](double beta) { return predict(scheme::find_scheme("post-ln"), with(n, beta), {}, {}); };
+    const auto key = "log_consensus_constant";
+    const Json same = document({prediction(1), prediction(1)}, {});
+    EXPECT_DOUBLE_EQ(same.at(key).get<double>(), log_consensus_constant(n, 1));
+    EXPECT_FALSE(same.at("runs").at(0).contains(key));
+    const Json other = document({prediction(1), prediction(2)}, {});
+    EXPECT_FALSE(other.contains(key));
+    EXPECT_DOUBLE_EQ(other.at("runs").at(0).at(key).get<double>(), log_consensus_constant(n, 1));
+    EXPECT_DOUBLE_EQ(other.at("runs").at(1).at(key).get<double>(), log_consensus_constant(n, 2));
+}
+
 TEST(DocumentOfPredictions, HasTheCosineAndTheTimeOfAClosedForm) {
     const Json run = run_of(scheme::find_scheme("post-ln"), {0, 1}, {0.75});
     EXPECT_EQ(run.at("beta"), 0);

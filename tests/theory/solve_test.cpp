@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "support.hpp"
 #include "theory/prediction.hpp"
+#include "theory/track.hpp"
 
 namespace flyball::theory::test {
 namespace {
@@ -268,6 +269,21 @@ TEST(ReducedLaw, AMotionAfterALongRestIsResolved) {
     EXPECT_LT(at(named("post-ln"), with(2, 100), *half * 1.001).log_one_minus_gamma, -1e38);
 }
 
+// Halving a step comes back to its start some fifty times: what it took counts for none of the later ones.
+TEST(Track, StepsThatAreTakenBackCountForNothing) {
+    Track track(named("post-ln"), with(32, 1), 40);
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_TRUE(track.step(100));
+    }
+    const Track::Mark mark = track.mark();
+    const double next = (track.step(100), track.t());
+    for (int i = 0; i < 200; ++i) {
+        track.return_to(mark);
+        ASSERT_TRUE(track.step(100)) << i << track.stopped();
+        ASSERT_EQ(track.t(), next) << i;
+    }
+}
+
 TEST(TimeToCosine, IsWhereTheSolutionHasIt) {
     for (const char* name : {"post-ln", "pre-ln", "mix-ln", "peri-ln", "residual"}) {
         for (const double cosine : {0.01, 0.5, 0.9, 0.999}) {
@@ -385,6 +401,22 @@ TEST(Solve, TheDimensionOfAnEquationIsTheOneThatIsSet) {
     settings.dim.reset();  // as many as tokens
     EXPECT_NEAR(at(equation("norm(x + dt*f(x)*sqrt(d)/4)"), settings, 0.5).gamma,
                 at(equation("norm(x + dt*f(x))"), settings, 0.5).gamma, 1e-12);
+    settings.dim = 16;  // and may be set to that
+    EXPECT_NEAR(at(equation("norm(x + dt*f(x)*sqrt(d)/4)"), settings, 0.5).gamma,
+                at(equation("norm(x + dt*f(x))"), settings, 0.5).gamma, 1e-12);
+}
+
+// When an equation switches is looked for once and kept, for this number of dimensions alone.
+TEST(Solve, SwitchesFollowTheDimension) {
+    const scheme::Program by_d = equation("norm(x + (t < d/32 ? 1 : 2)*dt*f(x))");
+    Settings settings = with(16, 1);
+    for (const double dim : {16.0, 64.0, 16.0}) {
+        settings.dim = dim;
+        const auto text = fmt::format("norm(x + (t < {} ? 1 : 2)*dt*f(x))", dim / 32);
+        EXPECT_NEAR(at(by_d, settings, 3).log_one_minus_gamma, at(equation(text), settings, 3).log_one_minus_gamma,
+                    1e-12)
+            << dim;
+    }
 }
 
 // x0 is the start itself, of length r0.

@@ -58,6 +58,19 @@ TEST(OlderFiles, TokensMayTakeTheBlanksBeforeOrBehindThem) {
     EXPECT_EQ(ids(R"(, "rstrip": true)"), (Ids{0, 1, 2, 0}));
 }
 
+// An added token that is looked for in the text as the normaliser leaves it is itself normalised first.
+TEST(AddedTokens, AreLookedForInTheNormalisedTextAsItHasThem) {
+    const auto ids = [](bool normalised) {
+        const Json json = {
+            {"added_tokens", {{{"id", 3}, {"content", "AB"}, {"normalized", normalised}}}},
+            {"normalizer", {{"type", "Lowercase"}}},
+            {"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}, {"c", 2}}}, {"merges", Json::array()}}}};
+        return Tokenizer::parse(dump_json(json), "the file").encode("cabcAB");
+    };
+    EXPECT_EQ(ids(true), (Ids{2, 3, 2, 3}));
+    EXPECT_EQ(ids(false), (Ids{2, 0, 1, 2, 3}));
+}
+
 Tokenizer metaspace(const Json& switches) {
     Json step = {{"type", "Metaspace"}, {"replacement", "▁"}};
     step.update(switches);

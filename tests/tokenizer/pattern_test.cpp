@@ -28,6 +28,7 @@ TEST(TokenizerPattern, RubysDialectIsRewritten) {
     EXPECT_EQ(from_ruby("(?m:.)(?i:a)(?<x>b)(?:c)(?=d)"), "(?s:.)(?i:a)(?<x>b)(?:c)(?=d)");
     EXPECT_EQ(from_ruby(R"(\[\p{L}\])"), R"(\[\p{L}\])");
     EXPECT_EQ(from_ruby("\\"), "\\");
+    EXPECT_EQ(from_ruby(R"([\Sa\W])"), R"([\Sa\W])") << "capitals are the opposites";
 }
 
 TEST(TokenizerPattern, WhiteSpaceIsUnicodesAndNotPcres) {

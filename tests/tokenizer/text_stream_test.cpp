@@ -75,6 +75,8 @@ TEST(TextStream, ShowsAnIdWithoutATokenAsTheReplacementCharacter) {
     EXPECT_EQ(stream.add(*tokenizer.id("a")), "a");
     EXPECT_EQ(stream.add(none), "\uFFFD");
     EXPECT_EQ(stream.add(*tokenizer.id("b")), "b");
+    EXPECT_EQ(stream.add(*tokenizer.id("\u00e2")), "") << "the first byte of a character";
+    EXPECT_EQ(stream.add(none), "\uFFFD\uFFFD") << "one for the byte, one for the id";
 }
 
 }  // namespace

@@ -171,6 +171,39 @@ TEST(From, SaysHowManyParametersWereTakenStartAnewAndHaveNoPlace) {
     EXPECT_TRUE(removed.ends_with("; 8 of the old ones have no place.")) << removed;
 }
 
+// What a model to start from has already cannot be asked for otherwise: it would be ignored.
+TEST(From, PartsThatTheModelHasOtherwiseAreRefused) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "flyball-from-parts";
+    const auto refusal = [&](const Settings& saved, void (*change)(Settings&)) -> std::string {
+        std::filesystem::create_directories(folder);
+        model::save_model(started("", "pre-ln", saved).model, folder);
+        Settings s = saved;
+        s.from = folder.string();
+        change(s);
+        try {
+            completed(s);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    Settings plain = wide();
+    Settings normed = wide();
+    normed.qk_norm = QkNorm::projection;
+    Settings gated = wide();
+    gated.ffn_kind = Ffn::swiglu;
+    const auto over_heads = [](Settings& s) { s.qk_norm = QkNorm::head; };
+    const auto over_all = [](Settings& s) { s.qk_norm = QkNorm::projection; };
+    const auto swiglu = [](Settings& s) { s.ffn_kind = Ffn::swiglu; };
+    EXPECT_EQ(refusal(normed, over_all), "");
+    EXPECT_EQ(refusal(gated, swiglu), "");
+    EXPECT_NE(refusal(plain, over_heads).find("expected no norm there, as "), std::string::npos);
+    EXPECT_NE(refusal(normed, over_heads).find("expected rmsnorm over the whole projection, as "), std::string::npos);
+    EXPECT_NE(refusal(plain, swiglu).find("expected an FFN without a gate, with gelu_tanh, as "), std::string::npos)
+        << refusal(plain, swiglu);
+    std::filesystem::remove_all(folder);
+}
+
 // Fewer tokens than the model has are enough; another number or a token too many is not.
 TEST(From, DataWithTokensThatTheModelLacksAreRefused) {
     const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "flyball-from-tokens";

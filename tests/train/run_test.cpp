@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -319,6 +320,38 @@ TEST_F(RunTest, LinesOfAFinishedRunAreReadAsTheyWereWritten) {
     const RunFolder folder(folder_ / "run", FolderUse::resume, plan(), corpus_, "flyball train --resume");
     ASSERT_TRUE(folder.finished());
     EXPECT_EQ(folder.lines(), whole.lines);
+}
+
+// The signal comes from another thread, as a person's does, and as a rule meets one of the looks at the validation part, which take
+// longer than steps here. The step before such a look has no line yet: it is done again.
+TEST_F(RunTest, StoppedInAValidationOnTheWayHasALineForEveryStep) {
+    RunPlan looking = plan();
+    looking.settings.validate = 1;
+    const auto run_to = [&](FolderUse use, const Watch& watch) {
+        RunFolder folder(folder_ / "run", use, looking, corpus_, "flyball train --resume");
+        return run(looking, corpus_, &folder, watch);
+    };
+    const RunResult whole = run(looking, corpus_, nullptr, {});
+    for (int attempt = 0; attempt < 8; ++attempt) {
+        std::atomic<bool> stop{false};
+        std::atomic<bool> begun{false};
+        Watch watch;
+        watch.stop = &stop;
+        watch.step = [&](const Json&, double) { begun = true; };
+        std::thread signal([&] {
+            while (!begun) {
+                std::this_thread::yield();
+            }
+            std::this_thread::sleep_for(std::chrono::microseconds(500 * attempt));
+            stop = true;
+        });
+        const RunResult half = run_to(FolderUse::force, watch);
+        begun = true;
+        signal.join();
+        const RunResult rest = half.complete ? half : run_to(FolderUse::resume, {});
+        ASSERT_EQ(rest.lines.size(), whole.lines.size()) << attempt;
+        EXPECT_EQ(without_times(rest.lines), without_times(whole.lines)) << attempt;
+    }
 }
 
 // The signal comes after the last step: what is left is the look at the validation part.
