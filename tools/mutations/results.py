@@ -2,6 +2,7 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("first-sentence-about-failed-runs-begins-with-a-blank", "src/results/in_short.cpp", 'text.empty() ? "" : " "', '" "'),
     ("a-damaged-configuration-hides-its-run", "src/results/training.cpp",
      "        const std::vector<std::string> schemes = values_of(settings, \"train.scheme\");\n        const std::vector<std::string> seeds",
      "        if (settings.empty()) {\n            continue;\n        }\n        const std::vector<std::string> schemes = values_of(settings, \"train.scheme\");\n        const std::vector<std::string> seeds"),
@@ -239,4 +240,18 @@ BLIND = [
      "read_sums(name.substr(0, slash));"),
     ("training-page-seed-10-before-seed-9", "src/results/training.cpp",
      "        seed.insert(0, seed.size() < 20 ? 20 - seed.size() : 0, ' ');  // 10 after 9\n", ""),
+    ("claim-id-may-lead-out-of-the-folder", "src/results/claims.cpp",
+     "id.find('/') != std::string::npos || !reader.has(name)", "!reader.has(name)"),
+    ("circles-shown-as-a-picture", "src/results/figures.cpp",
+     'kind == "spheres" || kind == "circles" || kind == "panels"', 'kind == "spheres" || kind == "panels"'),
+    ("tokens-and-dimensions-swapped", "src/results/in_short.cpp",
+     'counted_setting(reader, "tokens", "token") + " in " + counted_setting(reader, "dim", "dimension")', 'counted_setting(reader, "dim", "token") + " in " + counted_setting(reader, "tokens", "dimension")'),
+    ("missing-number-is-zero", "src/results/parts.cpp",
+     "object.at(key).get<double>()\n                                                              : std::numeric_limits<double>::quiet_NaN();", "object.at(key).get<double>() : 0.0;"),
+    ("places-of-sparse-quantities-dropped", "src/results/parts.cpp",
+     "if (quantity.x.size() == series.x.size()) {", "if (quantity.x.size() != series.x.size()) {"),
+    ("last-value-is-the-first", "src/results/simulated.hpp",
+     " : list.back();", " : list.front();"),
+    ("changes-within-a-second-not-seen", "src/results/watched.hpp",
+     "bool operator==(const State&) const = default;", "bool operator==(const State& other) const {\n            return exists == other.exists && bytes == other.bytes && seconds == other.seconds;\n        }"),
 ]

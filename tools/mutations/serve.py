@@ -92,4 +92,10 @@ BLIND = [
      "request.hosts.empty()"),
     ("request-weak-tag-is-not-known", "src/serve/request.cpp",
      '        if (one.substr(0, 2) == "W/") {\n            one.remove_prefix(2);\n        }\n', ""),
+    ("port-of-the-socket-in-network-byte-order", "src/serve/server.cpp",
+     "return ntohs(place.sin_port);", "return place.sin_port;"),
+    ("signal-during-select-ends-the-server-with-an-error", "src/serve/server.cpp",
+     "if (ready < 0 && errno == EINTR)", "if (ready < 0 && errno == EAGAIN)"),
+    ("refusals-served-as-html", "src/serve/server.cpp",
+     '{"text/plain; charset=utf-8", std::make_shared<const std::string>(sentence_of', '{"text/html; charset=utf-8", std::make_shared<const std::string>(sentence_of'),
 ]

@@ -2,6 +2,8 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("norm-of-another-kind-is-ignored", "src/train/from.cpp",
+     "attention_norm_of(s.qk_norm) != loaded.attention_norm", "!loaded.attention_norm.any()"),
     ("context-without-a-bound", "src/train/corpus.cpp",
      "settings.context > most_tokens", "settings.context > most_tokens && settings.context < most_tokens"),
     ("lines-of-a-finished-run-with-their-seals", "src/train/run.cpp", '        result.back().erase("seal");\n', ""),
@@ -460,4 +462,24 @@ BLIND = [
      "language_->words()[seen_.front()].word_class", "language_->words()[seen_.back()].word_class"),
     ("last-sub-layer-keeps-its-omega", "src/train/profile.cpp",
      "i + 1 < 2 * model.architecture().layers", "i + 2 < 2 * model.architecture().layers"),
+    ("fewest-tokens-searched-from-too-high", "src/train/corpus.cpp",
+     "static_cast<double>(least - 1) / smaller", "static_cast<double>(least) / smaller"),
+    ("training-and-validation-sizes-swapped-in-the-sentence", "src/train/corpus.cpp",
+     "grouped(corpus.train.size()),\n                       grouped(corpus.validation.size()));", "grouped(corpus.validation.size()),\n                       grouped(corpus.train.size()));"),
+    ("sizes-checked-after-they-were-taken", "src/train/from.cpp",
+     "    check_sizes(settings, loaded);\n    settings.layers = loaded.layers;\n    settings.dim = loaded.dim;\n", "    settings.layers = loaded.layers;\n    settings.dim = loaded.dim;\n    check_sizes(settings, loaded);\n"),
+    ("tokenizers-above-a-megabyte-refused", "src/train/from.cpp",
+     "std::size_t{1} << 28U", "std::size_t{1} << 20U"),
+    ("init-of-values-goes-to-keys", "src/train/initial.cpp",
+     '{"value", {Matrix::value}}', '{"value", {Matrix::key}}'),
+    ("text-begins-as-after-a-copy", "src/train/language.hpp",
+     "bool after_copy_ = false;", "bool after_copy_ = true;"),
+    ("validation-loss-only-where-there-is-a-floor", "src/train/run.cpp",
+     "    if (validation) {\n        summary.validation_loss", "    if (validation && corpus.floor) {\n        summary.validation_loss"),
+    ("rotary-positions-by-default", "src/train/settings.hpp",
+     "Positions positions = Positions::learned;", "Positions positions = Positions::rope;"),
+    ("outcome-of-the-wrong-kind-of-run-in-the-message", "src/train/summary.cpp",
+     '"one that a training run has"', '"one that a simulation has"'),
+    ("validation-looks-at-its-first-batch-again", "src/train/trainer.cpp",
+     "corpus_.validation.data() + windows[first + s]", "corpus_.validation.data() + windows[s]"),
 ]
