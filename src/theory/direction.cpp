@@ -2,6 +2,7 @@
 #include "theory/direction.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace flyball::theory {
@@ -178,9 +179,12 @@ Frame Frame::of(const Direction& direction, double n) {
     return {u.a, u.b, 1 / overlap, n / (overlap * overlap)};
 }
 
+// What rounding leaves of a vector along g is nothing: it would turn tokens that no longer move, by 1e-8 within t = 1e94.
 PlaneVector Frame::from_plane(const PlaneVector& x) const {
+    constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
     const double along = x.a / alpha;
-    return {along, (x.b - along * kappa) / sigma};
+    const double across = x.b - along * kappa;
+    return {along, std::abs(across) <= rounding * std::abs(x.b) ? 0 : across / sigma};
 }
 
 HeadWeights head_weights(double beta, double n, double a) {

@@ -132,12 +132,20 @@ std::optional<std::string> swinging(const scheme::Program& program, const Settin
                        walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
 
+// Nothing has moved any more while t grew tenfold, to the end.
+bool rests(const Walk& walk) {
+    const double since = walk.samples.back().t / 10;
+    return walk.to_the_end() && std::all_of(walk.samples.begin(), walk.samples.end(), [since](const Sample& sample) {
+               return sample.t < since || sample.log_rate == -HUGE_VAL;
+           });
+}
+
 // gamma has a limit below 1, or what is left of its way is too slow to see. Nothing when it still moves. Where lambda
 // falls like t^(p-1) with p < 0, the rest of the way of u is finite and known: the integral from t on is t lambda/(-p).
 std::optional<Law> stopping(const scheme::Program& program, const Settings& settings, const Walk& walk,
                             const Tail& tail) {
     const Sample& last = walk.samples.back();
-    const double width = tail.samples.empty() ? 0 : last.u - tail.samples.front().u;
+    const double width = tail.samples.empty() || rests(walk) ? 0 : last.u - tail.samples.front().u;
     // A velocity that moves nothing is rounding.
     if (!tail.samples.empty() && !walk.underflow && std::abs(width) <= 1e-9 * std::max(1.0, last.u) &&
         (last.log_rate == -HUGE_VAL || std::exp(last.log_rate) * last.t > 2 * std::abs(width) ||

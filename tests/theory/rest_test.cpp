@@ -27,6 +27,25 @@ TEST(TerminalLaw, OfAStreamThatReturnsToItsStartIsFrozenAtZero) {
     EXPECT_NEAR(at(program, with(8, 1), 1e18).radius, 1, 1e-12);
 }
 
+// A length that grows like the root of t sharpens attention until nothing turns any more; 1e94 more of t change nothing. The limit is
+// gamma' = 2q (1-gamma)(1+15 gamma)/(1+15q), q = exp((1+sqrt(t))^2 (gamma-1)), by SciPy's DOP853 over sqrt(t).
+TEST(TerminalLaw, OfTokensThatNoLongerTurnIsFrozenWhereTheyStopped) {
+    const Law law = terminal_law(equation("norm(x + dt*f(x))*(1+sqrt(t))"), with(16, 1));
+    ASSERT_STREQ(name(law.kind), "frozen") << law.note;
+    EXPECT_NEAR(law.limit.value(), 0.22244411232473, 3e-14);
+    EXPECT_LT(law.error.value(), 1e-12);
+    EXPECT_EQ(law.note, "");
+}
+
+// Post-LN a 1e90th as fast, until t = 1e90: what it has at t = 1.
+TEST(TerminalLaw, OfTokensThatStopVeryLateIsFrozenWhereTheyStopped) {
+    const Law law = terminal_law(equation("norm(x + dt*f(x)*(t < 1e90 ? 1e-90 : 0))"), with(16, 1));
+    ASSERT_STREQ(name(law.kind), "frozen") << law.note;
+    EXPECT_NEAR(law.limit.value(), at(named("post-ln"), with(16, 1), 1).gamma, 1e-12);
+    EXPECT_LT(law.error.value(), 1e-12);
+    EXPECT_EQ(law.note, "");
+}
+
 // (1-gamma)' = -2 (1-gamma)/r near consensus, where r rests.
 TEST(TerminalLaw, IsExponentialWhereALengthComesToRest) {
     const scheme::Program program = equation("x + dt*(norm(f(norm(x))) - norm(x)) | norm(x)");

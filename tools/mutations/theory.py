@@ -2,6 +2,10 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("rounding-turns-tokens-that-rest", "src/theory/direction.cpp",
+     "std::abs(across) <= rounding * std::abs(x.b) ? 0 : across / sigma", "across / sigma"),
+    ("what-stops-very-late-still-moves", "src/theory/law.cpp",
+     "tail.samples.empty() || rests(walk) ? 0", "tail.samples.empty() ? 0"),
     ("steps-taken-back-still-count", "src/theory/track.cpp", "    pace_ = mark.pace;\n", ""),
     ("late-ends-without-corrections-have-no-law", "src/theory/law.cpp",
      "if (!found && last.t > early && tail.steady) {", "if (!found && last.t < early && tail.steady) {"),
