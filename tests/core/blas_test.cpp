@@ -105,8 +105,10 @@ TYPED_TEST(Gemm, RefusesSizesThatDoNotFit) {
         gemm(Transpose::no, Transpose::no, m, n, k, TypeParam(1), &x, lda, &x, ldb, TypeParam(0), &x, ldc);
     };
     EXPECT_ERROR(call(std::size_t{1} << 31, 1, 1, 1, 1, 1), "m = 2147483648, expected at most 2147483647");
+    EXPECT_ERROR(call(1, std::size_t{1} << 31, 1, 1, 1, 1), "n = 2147483648, expected at most 2147483647");
+    EXPECT_ERROR(call(1, 1, std::size_t{1} << 31, 1, 1, 1), "k = 2147483648, expected at most 2147483647");
     EXPECT_ERROR(call(1, 1, 1, std::size_t{1} << 40, 1, 1), "lda = 1099511627776");
-    EXPECT_ERROR(call(2, 2, 2, 1, 2, 2), "lda = 1, expected at least 2");
+    EXPECT_ERROR(call(2, 2, 2, 1, 2, 2), "lda = 1, expected at least 2, the length of a row");
     EXPECT_ERROR(call(2, 2, 2, 2, 1, 2), "ldb = 1");
     EXPECT_ERROR(call(2, 2, 2, 2, 2, 1), "ldc = 1");
 }
@@ -145,6 +147,10 @@ TYPED_TEST(Gemm, ARowThroughAMatrixIsTheProductWithOneRow) {
     Real y = 5;
     gemv(Transpose::no, 1, 0, Real{1}, nullptr, 1, nullptr, Real{2}, &y);
     EXPECT_EQ(y, 10);
+    // The same the other way round: a sum of no rows leaves beta y in every column.
+    std::vector<Real> sums = {5, 7, 9};
+    gemv(Transpose::yes, 0, 2, Real{1}, nullptr, 2, nullptr, Real{2}, sums.data());
+    EXPECT_EQ(sums, (std::vector<Real>{10, 14, 9}));
     EXPECT_ERROR(gemv(Transpose::no, 2, 3, Real{1}, &y, 2, &y, Real{0}, &y), "lda = 2");
 }
 

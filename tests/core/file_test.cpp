@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -129,7 +130,11 @@ TEST(ReadTextFile, ReadsPipes) {
 TEST(ReadTextFile, RefusesWhatCannotBeRead) {
     const TemporaryFolder folder;
     EXPECT_ERROR(read_text_file(folder.path() / "missing", 10), "missing");
-    EXPECT_ERROR(read_text_file(folder.path(), 10), "directory");
+    // A configuration or an equation may be a file of any kind, but what is a folder is called one.
+    const auto caught = test::error_of([&] { read_text_file(folder.path(), 10); });
+    EXPECT_EQ(caught.text,
+              "[core.read_text_file] got '" + folder.path().string() + "' (Is a directory), expected a readable file.");
+    EXPECT_EQ(caught.kind, ErrorKind::io);
     EXPECT_ERROR(read_text_file("/dev/zero", 100'000), "more than 100000 bytes");
 }
 
@@ -298,6 +303,32 @@ TEST(IsThere, WhatTheSystemDoesNotSayIsAnErrorAndNotANo) {
         EXPECT_ERROR(is_there(locked / "a", "test"), "Permission denied");
         ASSERT_EQ(chmod(locked.c_str(), 0700), 0);
     }
+}
+
+// No room on the disk, in a user's share of it, or in a file that may not become longer: with other errors a free place
+// would not help, and nobody is sent to look for one.
+TEST(FileErrors, ThatAreAboutRoomSaySo) {
+    const auto caught = [](int error) {
+        return test::error_of([&] { throw_file_error("core.here", "a/b", error, "something else"); });
+    };
+    for (const int error : {ENOSPC, EDQUOT, EFBIG}) {
+        EXPECT_EQ(caught(error).kind, ErrorKind::resource) << error;
+        EXPECT_TRUE(caught(error).has("hint: free some space or choose another place")) << caught(error).text;
+    }
+    for (const int error : {EIO, EACCES, EROFS, ENAMETOOLONG}) {
+        EXPECT_EQ(caught(error).kind, ErrorKind::io) << error;
+        EXPECT_FALSE(caught(error).has("hint")) << caught(error).text;
+    }
+    EXPECT_EQ(caught(EACCES).text, "[core.here] got 'a/b' (Permission denied), expected something else.");
+}
+
+TEST(AtomicFile, InThePlaceOfAFolderOrAPipeIsRefusedByName) {
+    const TemporaryFolder folder;
+    const auto pipe = folder.path() / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_ERROR(AtomicFile(folder.path()),
+                 "', which is a directory, expected the path of a file in a writable folder");
+    EXPECT_ERROR(AtomicFile(pipe), "pipe', which is not a regular file, expected the path of a file");
 }
 
 TEST(WriteAll, AFullDiskIsAShortageOfResources) {

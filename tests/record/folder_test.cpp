@@ -95,6 +95,42 @@ TEST(Folder, AKillBeforeWorkIsRenamedGoesOnFromWork) {
     EXPECT_FALSE(again.finished());
 }
 
+// A run that comes to its end renames its work/ to work.finished/: what stands there is in the way after hours of work, and
+// is looked at when the run is taken up.
+TEST(Folder, ARunThatIsTakenUpMakesRoomForItsEnd) {
+    const TemporaryFolder parent;
+    { const Folder folder(parent / "run", FolderUse::fresh, contents); }
+    { const Folder other(parent / "other", FolderUse::fresh, contents); }
+    std::filesystem::rename(parent / "other/work", parent / "run/work.finished");
+    write_file_atomically(parent / "run/work.finished/restart", "of the run before");
+    {
+        Folder again(parent / "run", FolderUse::resume, contents);
+        EXPECT_FALSE(again.finished());
+        EXPECT_FALSE(std::filesystem::exists(parent / "run/work.finished"));
+        EXPECT_TRUE(std::filesystem::exists(again.work("run.json")));
+        write_file_atomically(parent / "run/result.json", "{}\n");
+        again.finish({{"seed", 1}}, {"result.json"});
+    }
+    EXPECT_TRUE(Folder(parent / "run", FolderUse::resume, contents).finished());
+    const auto theirs = parent / "other/work.finished/letter.txt";
+    std::filesystem::create_directories(theirs.parent_path());
+    std::filesystem::create_directories(parent / "other/work");
+    write_file_atomically(theirs, "dear");
+    const std::string begins = refusal(parent / "other", FolderUse::resume);
+    EXPECT_NE(begins.find("which holds work.finished/ that is not of flyball, expected a folder of results alone"),
+              std::string::npos)
+        << begins;
+    std::filesystem::remove_all(parent / "other");
+    { const Folder folder(parent / "other", FolderUse::fresh, contents); }
+    std::filesystem::create_directories(theirs.parent_path());
+    write_file_atomically(theirs, "dear");
+    const std::string goes_on = refusal(parent / "other", FolderUse::resume);
+    EXPECT_NE(goes_on.find("which holds work.finished/ that is not of flyball"), std::string::npos) << goes_on;
+    EXPECT_NE(goes_on.find("hint: move that one elsewhere"), std::string::npos) << goes_on;
+    EXPECT_TRUE(std::filesystem::exists(theirs));
+    EXPECT_TRUE(std::filesystem::exists(parent / "other/work/run.json"));
+}
+
 TEST(Folder, AKillBeforeTheRunHadBegunBeginsIt) {
     const TemporaryFolder parent;
     std::filesystem::create_directories(parent / "run/work");
@@ -349,6 +385,20 @@ TEST(Folder, WithoutANameIsRefused) {
     EXPECT_THROW(folder_use("", false, false, "cli.simulate"), Error);
     EXPECT_THROW(folder_use(std::nullopt, true, false, "cli.simulate"), Error);
     EXPECT_THROW(folder_use("x", true, true, "cli.simulate"), Error);
+    const auto sentence = [](const std::optional<std::string>& out, bool resume, bool force) -> std::string {
+        try {
+            folder_use(out, resume, force, "cli.simulate");
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(sentence("", false, false), "[cli.simulate] got out = '', expected the name of a folder.");
+    EXPECT_EQ(sentence(std::nullopt, true, false),
+              "[cli.simulate] got resume without out, expected the folder of the run. hint: add out = DIR.");
+    EXPECT_EQ(sentence("x", true, true),
+              "[cli.simulate] got resume and force together, expected one of them. hint: resume goes on with the run, "
+              "force starts anew.");
     EXPECT_EQ(folder_use("x", true, false, "cli.simulate"), FolderUse::resume);
     EXPECT_EQ(folder_use("x", false, true, "cli.simulate"), FolderUse::force);
     EXPECT_EQ(folder_use(std::nullopt, false, false, "cli.simulate"), FolderUse::fresh);
@@ -402,6 +452,54 @@ TEST(Folder, ForceRemovesTheRunsInside) {
     EXPECT_TRUE(std::filesystem::exists(path / "copy/config.toml"));
     EXPECT_TRUE(std::filesystem::exists(path / "pre-ln-1/config.toml"));
     EXPECT_TRUE(std::filesystem::exists(path / "notes-3/config.toml"));
+}
+
+// A link inside the folder leads to results that somebody keeps elsewhere: nothing behind it is ours to delete, and the
+// link stays too.
+TEST(Folder, ForceRemovesNoRunBehindALink) {
+    const TemporaryFolder parent;
+    const Folder::Contents of_train{"[train]\nscheme = \"pre-ln\"\nseed = 3\n", {{"seed", "3"}}, "", "cli.train"};
+    make_finished(parent / "run");
+    {
+        Folder finished(parent / "kept/pre-ln-3", FolderUse::fresh, of_train);
+        write_file_atomically(parent / "kept/pre-ln-3/model.safetensors", "numbers");
+        finished.finish({{"seed", 3}}, {"config.toml", "model.safetensors"});
+    }
+    { const Folder begun(parent / "kept/post-ln-3", FolderUse::fresh, of_train); }
+    for (const char* const name : {"pre-ln-3", "post-ln-3"}) {
+        std::filesystem::create_directory_symlink(parent / "kept" / name, parent / "run" / name);
+    }
+    { const Folder anew(parent / "run", FolderUse::force, contents); }
+    for (const char* const file : {"pre-ln-3/config.toml", "pre-ln-3/model.safetensors", "pre-ln-3/provenance.json",
+                                   "post-ln-3/config.toml", "post-ln-3/work/run.json"}) {
+        EXPECT_TRUE(std::filesystem::exists(parent / "kept" / file)) << file;
+    }
+    EXPECT_TRUE(std::filesystem::is_symlink(parent / "run/pre-ln-3"));
+    EXPECT_TRUE(std::filesystem::is_symlink(parent / "run/post-ln-3"));
+}
+
+// What a run writes beside its work/ while it goes on is listed nowhere before its end, and goes with it; in a finished one
+// a file of such a name that is not listed is somebody's own.
+TEST(Folder, ForceRemovesWhatARunInsideHasWrittenSoFar) {
+    const TemporaryFolder parent;
+    const Folder::Contents of_train{"[train]\nseed = 3\n", {{"seed", "3"}}, "", "cli.train"};
+    make_finished(parent / "run");
+    const char* const grown[] = {"metrics.jsonl", "events.out.tfevents.0.flyball"};
+    { const Folder begun(parent / "run/pre-ln-3", FolderUse::fresh, of_train); }
+    {
+        Folder finished(parent / "run/post-ln-3", FolderUse::fresh, of_train);
+        finished.finish({{"seed", 3}}, {"config.toml"});
+    }
+    for (const char* const name : grown) {
+        write_file_atomically(parent / "run/pre-ln-3" / name, "so far");
+        write_file_atomically(parent / "run/post-ln-3" / name, "the user's own");
+    }
+    { const Folder anew(parent / "run", FolderUse::force, contents); }
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/pre-ln-3"));
+    EXPECT_FALSE(std::filesystem::exists(parent / "run/post-ln-3/config.toml"));
+    for (const char* const name : grown) {
+        EXPECT_TRUE(std::filesystem::exists(parent / "run/post-ln-3" / name)) << name;
+    }
 }
 
 TEST(Folder, ForceRefusesWhileARunInsideGoesOn) {

@@ -160,6 +160,76 @@ TEST(HeatSvg, NumbersFewCellsAtTheirCentres) {
     EXPECT_TRUE(has(svg, ">32</text>"));
 }
 
+// Four cells of four colours: the number of a row stands at the middle of its cells (4.5 below it, where the letters'
+// line is), that of a column under the middle of its own.
+TEST(HeatSvg, NumbersOfRowsAndColumnsStandAtTheirOwnCells) {
+    HeatFigure figure = grid(2, 2);
+    figure.x_values = {5, 7};
+    figure.y_values = {30, 70};
+    figure.values = {0, 0.25, 0.75, 1};
+    const std::string svg = to_svg(figure);
+    for (std::size_t k = 0; k < 4; ++k) {
+        const std::string path = "<path stroke=\"" + to_hex(heat_colour(figure.values[k])) + "\" [^>]*d=\"M";
+        const auto begin = numbers(matches(svg, path + "([0-9]+) [0-9.]+h[0-9]+\""));
+        const auto middle = numbers(matches(svg, path + "[0-9]+ ([0-9.]+)h[0-9]+\""));
+        const auto width = numbers(matches(svg, path + "[0-9]+ [0-9.]+h([0-9]+)\""));
+        ASSERT_EQ(begin.size(), 1U) << k;
+        const std::string column = k % 2 == 0 ? ">5<" : ">7<";
+        const std::string row = k / 2 == 0 ? ">30<" : ">70<";
+        const auto x = numbers(matches(svg, "<text x=\"([0-9.]+)\"[^>]*text-anchor=\"middle\"[^>]*" + column));
+        const auto y = numbers(matches(svg, "<text x=\"[0-9.]+\" y=\"([0-9.]+)\"[^>]*text-anchor=\"end\"[^>]*" + row));
+        ASSERT_EQ(x.size(), 1U) << column;
+        ASSERT_EQ(y.size(), 1U) << row;
+        EXPECT_NEAR(x[0], begin[0] + width.at(0) / 2, 1) << k << ": edges are whole pixels";
+        EXPECT_NEAR(y[0] - 4.5, middle.at(0), 1) << k;
+    }
+}
+
+// 400 cells along an axis are drawn one by one, and of more the longer side says how many are taken together.
+TEST(HeatSvg, BlocksAreThoseOfTheLongerSide) {
+    Sheet wide;  // so that the sentence is one line
+    wide.width_px = 1200;
+    const auto drawn_as = [&](std::size_t nx, std::size_t ny) {
+        const std::string svg = to_svg(grid(nx, ny), wide);
+        EXPECT_EQ(painted_area(svg), plot_area(svg)) << nx << " " << ny;
+        return matches(svg, "(Drawn as means of [0-9]+ × [0-9]+ cells\\.)");
+    };
+    using Notes = std::vector<std::string>;
+    EXPECT_EQ(drawn_as(400, 2), Notes{});
+    EXPECT_EQ(drawn_as(2, 400), Notes{});
+    EXPECT_EQ(drawn_as(401, 2), Notes{"Drawn as means of 2 × 2 cells."});
+    EXPECT_EQ(drawn_as(2, 401), Notes{"Drawn as means of 2 × 2 cells."});
+    EXPECT_EQ(drawn_as(801, 2), Notes{"Drawn as means of 3 × 3 cells."});
+    EXPECT_EQ(drawn_as(1, 1201), Notes{"Drawn as means of 4 × 4 cells."});
+    HeatFigure figure = grid(401, 1);
+    figure.values[7] = nan;
+    EXPECT_TRUE(has(to_svg(figure, wide), "Grey: no finite value (1 of 401 cells). Drawn as means of 2 × 2 cells."));
+}
+
+// The bar beside the plot is as high as the plot: the least value stands at its lower end, the largest at its upper one.
+TEST(HeatSvg, NumbersOfTheBarStandBesideTheirColours) {
+    HeatFigure figure = grid(2, 2);
+    figure.x_values = {5, 7};
+    figure.y_values = {30, 70};
+    figure.values = {0, 0.25, 0.75, 1};
+    const std::string svg = to_svg(figure);
+    const std::string rect = "<rect x=\"[0-9.]+\" y=\"([0-9.]+)\" width=\"14\" height=\"[0-9.]+\" fill=\"";
+    const auto top = numbers(matches(svg, rect));
+    const auto heights = numbers(matches(svg, "width=\"14\" height=\"([0-9.]+)\" fill=\""));
+    ASSERT_EQ(top.size(), 100U);
+    ASSERT_EQ(heights.size(), 100U);
+    const auto place = [&](const std::string& label) {
+        return numbers(
+            matches(svg, "<text x=\"[0-9.]+\" y=\"([0-9.]+)\"[^>]*text-anchor=\"start\"[^>]*>" + label + "<"));
+    };
+    ASSERT_EQ(place("0").size(), 1U);
+    ASSERT_EQ(place("1").size(), 1U);
+    EXPECT_NEAR(place("0")[0] - 4.5, top.front() + heights.front(), 0.01);
+    EXPECT_NEAR(place("1")[0] - 4.5, top.back(), 0.01);
+    EXPECT_EQ(matches(svg, "<text x=\"546\" [^>]*text-anchor=\"end\"[^>]*>(value)<").size(), 1U)
+        << "what the colours are of ends at the margin";
+}
+
 TEST(HeatSvg, SaysHowManyRowsAndCellsThereAre) {
     EXPECT_TRUE(has(to_svg(grid(3, 4)), ": 4 rows of 3 cells"));
 }

@@ -153,6 +153,88 @@ TEST(ClaimsPage, HasVerdictsAndTheEvidenceBehindThem) {
     EXPECT_EQ(dump_json(figures[1]["values"]), "[1.0,2.0,3.0,4.0,5.0,null]");
 }
 
+Json claim_with_figures(const std::string& id, const Json& figures) {
+    return {{"id", id},       {"statement", "s"}, {"source", ""},       {"predicted", 1},    {"measured", 1},
+            {"tolerance", 0}, {"note", ""},       {"verdict", "holds"}, {"figures", figures}};
+}
+
+// Dots on a sphere or a circle have a part of their own, and panels show the lines of another figure again: they stay
+// pictures in the folder, and that they are not on the page is no damage.
+TEST(ClaimsPage, PicturesThatThePageHasInAnotherWayAreLeftOutWithoutAWord) {
+    const ResultFolder folder("reproduce");
+    const Json names = {"ball", "ring", "page", "curve"};
+    folder.put("claims.json", dump_json({{"claims", {claim_with_figures("a-b", names)}}}));
+    report::SphereFigure dots;
+    dots.runs = {{"one", "#112233", {{0, {{1, 0, 0}}}}}};
+    report::write_figure(folder.path(), "ball", dots);
+    dots.circle = true;
+    report::write_figure(folder.path(), "ring", dots);
+    report::LineFigure lines;
+    lines.series = {{"one", {1, 2}, {3, 4}, {}, {}, {}}, {"two", {1, 2}, {5, 6}, {}, {}, {}}};
+    report::write_figure(folder.path(), "page", report::in_panels(lines));
+    report::write_figure(folder.path(), "curve", lines);
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json figures = part_of(read, "figures")["figures"];
+    ASSERT_EQ(figures.size(), 1U);
+    EXPECT_EQ(figures[0]["name"], "curve");
+}
+
+// A figure that two claims name is drawn once; which claim has which, and how long it took, is the claim's own.
+TEST(ClaimsPage, AFigureOfSeveralClaimsIsThereOnce) {
+    const ResultFolder folder("reproduce");
+    Json first = claim_with_figures("a-b", {"map", "curve"});
+    first["expected_verdict"] = "fails";
+    first["seconds"] = 2.5;
+    folder.put("claims.json", dump_json({{"claims", {first, claim_with_figures("c-d", {"curve"})}}}));
+    report::LineFigure lines;
+    lines.series = {{"one", {1, 2}, {3, 4}, {}, {}, {}}};
+    for (const char* name : {"map", "curve"}) {
+        report::write_figure(folder.path(), name, lines);
+    }
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    const Json part = part_of(read, "claims");
+    ASSERT_EQ(part["claims"].size(), 2U);
+    EXPECT_EQ(part["claims"][0]["figures"], typed(R"(["map", "curve"])"));
+    EXPECT_EQ(part["claims"][1]["figures"], typed(R"(["curve"])"));
+    EXPECT_EQ(part["claims"][0]["recorded"], "fails");
+    EXPECT_EQ(part["claims"][1]["recorded"], "") << "nothing was recorded of it";
+    EXPECT_EQ(part["claims"][0]["seconds"], 2.5);
+    EXPECT_EQ(dump_json(part["claims"][1]["seconds"]), "null");
+    const Json drawn = part_of(read, "figures");
+    EXPECT_EQ(drawn["title"], "Figures");
+    ASSERT_EQ(drawn["figures"].size(), 2U);
+    EXPECT_EQ(drawn["figures"][0]["name"], "curve") << "by their names";
+    EXPECT_EQ(drawn["figures"][1]["name"], "map");
+}
+
+// The picture says how many points a line has; a table that ends before, or that leaves cells of a map out, is not drawn.
+TEST(ClaimsPage, TablesThatEndBeforeTheirFigureDoesAreNamed) {
+    const ResultFolder folder("reproduce");
+    folder.put("claims.json", dump_json({{"claims", {claim_with_figures("a-b", {"curve", "map"})}}}));
+    report::LineFigure lines;
+    lines.series = {{"one", {1, 2}, {3, 4}, {}, {}, {}}, {"two", {1, 2}, {5, 6}, {}, {}, {}}};
+    report::write_figure(folder.path(), "curve", lines);
+    folder.put("curve.csv", "series,x,y\none,1,3\none,2,4\ntwo,1,5\n");
+    report::HeatFigure heat;
+    heat.x_values = {1, 2, 3};
+    heat.y_values = {10, 20};
+    heat.values = {1, 2, 3, 4, 5, 6};
+    report::write_figure(folder.path(), "map", heat);
+    folder.put("map.csv", "x,y,value\n1,10,1\n2,10,2\n3,10,3\n1,20,4\n2,20,5\n");
+    const Json read = folder.read();
+    ASSERT_EQ(read["unreadable"].size(), 2U);
+    EXPECT_NE(read["unreadable"][0].get<std::string>().find(
+                  "got 3 rows in 'curve.csv', expected as many as the picture says. hint: run the command again"),
+              std::string::npos)
+        << read["unreadable"][0];
+    EXPECT_NE(read["unreadable"][1].get<std::string>().find("got 5 cells in 'map.csv', expected 3 x 2"),
+              std::string::npos)
+        << read["unreadable"][1];
+    EXPECT_TRUE(part_of(read, "figures").is_null());
+}
+
 // The one high point of a thousand is between two that any even choice would take.
 TEST(ClaimsPage, LinesOfManyPointsKeepTheirPeaks) {
     const ResultFolder folder("reproduce");

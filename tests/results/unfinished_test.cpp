@@ -236,6 +236,33 @@ TEST(UnfinishedClaims, ShowsThoseThatAreDecidedInTheOrderOfTheLedger) {
     EXPECT_EQ(part_of(folder.read(), "claims")["claims"].size(), 2U) << "the rest is shown";
 }
 
+// The list of claims may be anybody's: an id that is a path would show what lies elsewhere as if the run had decided it.
+TEST(UnfinishedClaims, WhoseIdLeadsOutOfTheFolderAreNotLookedFor) {
+    const ResultFolder folder("reproduce");
+    go_on(folder);
+    folder.put("work/inner/nothing.txt", "");
+    Json claims = Json::array();
+    for (const char* id : {"../outside", "inner/inside", "own"}) {
+        claims.push_back({{"id", id}, {"statement", "s"}, {"source", ""}, {"note", ""}, {"expected_verdict", "holds"}});
+        record::write_sealed_json(folder.path() / "work" / (std::string(id) + ".json"),
+                                  {std::string("claim ") + id, {}},
+                                  {{"predicted", 1},
+                                   {"measured", 1},
+                                   {"tolerance", 0},
+                                   {"verdict", "holds"},
+                                   {"note", ""},
+                                   {"pictures", Json::array()},
+                                   {"seconds", 1}});
+    }
+    record::write_sealed_json(folder.path() / "work/ledger.json", {"ledger", {}}, {{"claims", claims}});
+    const Json read = folder.read();
+    EXPECT_EQ(read["unreadable"], Json::array());
+    EXPECT_EQ(titled(read, "How far it is")["sentences"], typed(R"(["1 of 3 claims are decided so far."])"));
+    const Json shown = part_of(read, "claims")["claims"];
+    ASSERT_EQ(shown.size(), 1U);
+    EXPECT_EQ(shown[0]["id"], "own");
+}
+
 TEST(UnfinishedCommands, HaveNothingYet) {
     for (const char* command : {"inspect", "limits", "check", "theory"}) {
         const ResultFolder folder(command);

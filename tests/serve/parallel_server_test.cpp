@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "core/error.hpp"
+#include "serve/request.hpp"
 #include "serve/server.hpp"
 
 namespace flyball::serve::test {
@@ -34,6 +36,7 @@ class Running {
               } catch (const std::runtime_error& error) {
                   failure_ = error.what();
               }
+              over_ = true;
           }) {}
     ~Running() { end(); }
     Running(const Running&) = delete;
@@ -45,6 +48,8 @@ class Running {
             thread_.join();
         }
     }
+    void signal(int number) { ::pthread_kill(thread_.native_handle(), number); }
+    bool over() const { return over_; }
     std::uint16_t port() const { return server_.port(); }
     std::string address() const { return server_.address(); }
     const std::string& failure() const { return failure_; }  // after end()
@@ -54,6 +59,7 @@ class Running {
         return {"text/plain", std::make_shared<const std::string>(body, 'x'), "t1", "default-src 'self'"};
     }
     std::atomic<bool> stop_{false};
+    std::atomic<bool> over_{false};
     std::string failure_;
     Server server_;
     std::thread thread_;
@@ -227,6 +233,56 @@ TEST(Server, RefusesWhatIsNoRequestForItsPaths) {
     EXPECT_EQ(status_of_text(port, "GET / HTTP/1.1\r\n" + host + host + "\r\n"), "HTTP/1.1 400 Bad Request");
     EXPECT_EQ(status_of_text(port, "GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request");
     EXPECT_EQ(status_of_text(port, "GET / HTTP/1.0\r\n\r\n").substr(8), " 400 Bad Request");
+}
+
+// A refusal is a sentence and no page: what it repeats of the request would otherwise be looked at for markup. It may load
+// nothing, is kept by nobody, and has no tag by which a browser would ask for it again.
+TEST(Server, RefusalsArePlainTextThatMayDoNothing) {
+    const Running server;
+    const std::uint16_t port = server.port();
+    const std::string own = "Host: 127.0.0.1:" + std::to_string(port) + "\r\n";
+    for (const auto& [request, number] : {std::pair("GET /nothing HTTP/1.1\r\n" + own, 404),
+                                          {"PUT / HTTP/1.1\r\n" + own, 405},
+                                          {"GET / HTTP/1.1\r\nHost: evil.example\r\n", 421},
+                                          {"GET / HTTP/1.1\r\n" + own + own, 400}}) {
+        const Visitor visitor(port);
+        visitor.send(request + "\r\n");
+        const std::string answer = visitor.answer();
+        EXPECT_EQ(answer.substr(0, 13), "HTTP/1.1 " + std::to_string(number) + " ");
+        for (const char* line :
+             {"\r\nContent-Type: text/plain; charset=utf-8\r\n", "\r\nX-Content-Type-Options: nosniff\r\n",
+              "\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n",
+              "\r\nCache-Control: no-store\r\n", "\r\nReferrer-Policy: no-referrer\r\n"}) {
+            EXPECT_NE(answer.find(line), std::string::npos) << number << line << answer;
+        }
+        EXPECT_EQ(answer.find("ETag"), std::string::npos) << number;
+        EXPECT_EQ(answer.find("Allow: ") != std::string::npos, number == 405);
+        const std::size_t head = answer.find("\r\n\r\n");
+        ASSERT_NE(head, std::string::npos) << answer;
+        EXPECT_EQ(answer.substr(head + 4), sentence_of(number, port));
+    }
+}
+
+// A window that changes its size, a process that was stopped and goes on: a signal interrupts the wait for the next request,
+// and that is all.
+TEST(Server, ASignalDoesNotEndIt) {
+    struct sigaction quiet = {};
+    quiet.sa_handler = [](int) {};
+    struct sigaction before = {};
+    ASSERT_EQ(::sigaction(SIGUSR1, &quiet, &before), 0);
+    Running server;
+    EXPECT_EQ(status_of_text(server.port(), get(server.port())), "HTTP/1.1 200 OK");
+    for (int i = 0; i < 20 && !server.over(); ++i) {  // it waits nearly always, and one of them comes meanwhile
+        server.signal(SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_FALSE(server.over());
+    if (!server.over()) {
+        EXPECT_EQ(status_of_text(server.port(), get(server.port())), "HTTP/1.1 200 OK");
+    }
+    server.end();
+    EXPECT_EQ(server.failure(), "");
+    ASSERT_EQ(::sigaction(SIGUSR1, &before, nullptr), 0);
 }
 
 TEST(Server, WhatIsTooLongOrNoHttpGetsARefusalOrNothing) {

@@ -43,6 +43,19 @@ TEST(TokenizerHostile, AddedTokensHaveTheNumbersThatTheLibraryGivesThem) {
     EXPECT_EQ(problem(add(4, "<x>")), "");
     EXPECT_EQ(problem(add(3, "<end>")), "") << "the same twice";
     EXPECT_EQ(problem(add(1, "b")), "") << "one of the vocabulary";
+    // Neither of these takes a number: what follows them has the next one.
+    const auto then_another = [&](int id, const char* content, int next) {
+        return [=](Json& j) {
+            add(id, content)(j);
+            add(next, "<x>")(j);
+        };
+    };
+    EXPECT_EQ(problem(then_another(3, "<end>", 4)), "");
+    EXPECT_EQ(problem(then_another(1, "b", 4)), "");
+    for (const auto& [id, content] : {std::pair(3, "<end>"), std::pair(1, "b")}) {
+        expect_problem(then_another(id, content, 5),
+                       "'<x>' with the id 5 in the file, to which Hugging Face's library gives 4");
+    }
     // A vocabulary with a hole: three tokens up to the id 9. The library counts them.
     const auto hole = [](int first, int second) {
         return [=](Json& j) {
@@ -113,6 +126,37 @@ TEST(TokenizerHostile, IdsOutOfRangeAllocateNothing) {
     expect_problem([](Json& j) { j["model"]["vocab"]["b"] = 1.5; }, "the id '1.5'");
     expect_problem([](Json& j) { j["added_tokens"][0]["id"] = 4294967296; }, "4294967296 as added_tokens[0].id");
     EXPECT_EQ(problem([](Json& j) { j["model"]["vocab"]["b"] = 2147483646; }), "");
+}
+
+TEST(TokenizerHostile, AddedTokensHaveAtMost4096Bytes) {
+    const auto length = [](std::size_t bytes) {
+        return problem([=](Json& j) {
+            j["added_tokens"].push_back({{"id", 4}, {"content", std::string(bytes, 'x')}});
+        });
+    };
+    EXPECT_EQ(length(4096), "");
+    EXPECT_NE(length(4097).find("an added token of 4097 bytes in the file, expected at most 4096 bytes"),
+              std::string::npos)
+        << length(4097);
+}
+
+// Files before 2020 do not say what their model is. With merges it is BPE, as the example is; with a longest word it is
+// WordPiece; a list of tokens is Unigram, and what has nothing of all that is WordLevel.
+TEST(TokenizerHostile, AModelWithoutATypeIsKnownByWhatItHas) {
+    EXPECT_EQ(problem([](Json& j) { j["model"].erase("type"); }), "");
+    const Json of_words = {{"vocab", {{"[UNK]", 0}, {"a", 1}, {"##b", 2}}}, {"max_input_chars_per_word", 3}};
+    const Tokenizer words = Tokenizer::parse(dump_json({{"model", of_words}}), "the file");
+    EXPECT_EQ(words.encode("abb"), (std::vector<std::int32_t>{1, 2, 2})) << "three letters, as many as may be";
+    EXPECT_EQ(words.encode("abbb"), (std::vector<std::int32_t>{0}));
+    expect_problem(
+        [](Json& j) {
+            j["model"] = {{"vocab", {{"a", 0}}}};
+        },
+        "a tokenizer of type 'WordLevel' in the file");
+    Json negative = of_words;
+    negative["max_input_chars_per_word"] = -1;
+    expect_problem([&](Json& j) { j["model"] = negative; },
+                   "-1 as model.max_input_chars_per_word in the file, expected a number that is not negative");
 }
 
 TEST(TokenizerHostile, KindsThatAreNotThereAreNamed) {
