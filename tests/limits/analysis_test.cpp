@@ -308,6 +308,20 @@ TEST(Analysis, TheJacobianOfABlockIsAtItsOwnTemperature) {
         }
         EXPECT_NEAR(at.infinity, mean, 1e-4 * mean) << at.temperature;
     }
+    // And so are the norms of the head as it is.
+    double spectral = 0, infinity = 0;
+    Interval sets;
+    for (std::size_t t = 2; t < tokens; ++t) {
+        const std::vector<double> weights = row_of(r, 1, t, tokens, false).weights;
+        spectral += reference::spectral_norm(weights) / 4 / static_cast<double>(tokens - 2);
+        infinity += infinity_norm(weights) / 4 / static_cast<double>(tokens - 2);
+        sets.lower += infinity_to_one_norm(weights).lower / 4 / static_cast<double>(tokens - 2);
+        sets.upper += infinity_to_one_norm(weights).upper / 4 / static_cast<double>(tokens - 2);
+    }
+    EXPECT_NEAR(found.spectral, spectral, 1e-6);
+    EXPECT_NEAR(found.infinity, infinity, 1e-6);
+    EXPECT_NEAR(found.infinity_to_one.lower, sets.lower, 1e-5);
+    EXPECT_NEAR(found.infinity_to_one.upper, sets.upper, 1e-6);
 }
 
 TEST(Analysis, SeparationEntropyAndJacobianAreTheDefinitions) {
@@ -633,6 +647,104 @@ TEST(Analysis, ComparesNormalisersOnTheSameLogits) {
     const Json json = document({}, tokens, settings, results, {});
     EXPECT_EQ(json.at("alternatives").size(), results.size() - 1);
     EXPECT_FALSE(guidance(results).empty());
+}
+
+// Each head has sums of its own for each kind, which know the kind: what else is asked for changes nothing.
+TEST(Analysis, OfSeveralKindsIsThatOfEachAlone) {
+    const model::Architecture a = small(true);
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    Settings several;
+    for (const char* const name : {"softmax", "sigmoid", "sparsemax"}) {
+        several.attention.push_back(Normaliser::parse(name));
+    }
+    const std::vector<Result> together = analyse(model, some_ids(), several, {10, tokens});
+    ASSERT_EQ(together.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k) {
+        SCOPED_TRACE(several.attention[k].name());
+        Settings one;
+        one.attention = {several.attention[k]};
+        const Result alone = analyse(model, some_ids(), one, {10, tokens}).front();
+        EXPECT_EQ(together[k].attention, several.attention[k].name());
+        ASSERT_EQ(together[k].heads.size(), a.layers * a.heads);
+        for (std::size_t h = 0; h < together[k].heads.size(); ++h) {
+            const HeadResult& found = together[k].heads[h];
+            const HeadResult& wanted = alone.heads[h];
+            EXPECT_EQ(found.layer, h / a.heads);
+            EXPECT_EQ(found.head, h % a.heads);
+            EXPECT_EQ(std::isnan(found.spectral), k != 0) << "norms of the Jacobian are those of softmax";
+            EXPECT_EQ(found.active, wanted.active);
+            EXPECT_EQ(found.by_length[1].distance, wanted.by_length[1].distance);
+            ASSERT_EQ(found.sensitivity.size(), wanted.sensitivity.size());
+            for (std::size_t i = 0; i < found.sensitivity.size(); ++i) {
+                EXPECT_EQ(found.sensitivity[i].value, wanted.sensitivity[i].value) << i;
+            }
+        }
+    }
+}
+
+// A model of scalable softmax is looked at as it is, without being told: softmax of log(m) times the scores.
+TEST(Analysis, OfAModelIsOfTheKindThatItHas) {
+    model::Architecture a = small(true);
+    a.attention_kind = attention::Kind::ssmax;
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    const Result result = analyse(model, some_ids(), {}, {tokens}).front();
+    EXPECT_EQ(result.attention, "ssmax");
+    const Recorded r = record(model, some_ids(), 0, Vectors::hidden);
+    double peak = 0;
+    for (std::size_t t = 2; t < tokens; ++t) {
+        const std::vector<double>& scores = r.scores[tokens + t];
+        const double top = *std::max_element(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(t + 1));
+        double sum = 0;
+        for (std::size_t j = 0; j <= t; ++j) {
+            sum += std::exp(std::log(static_cast<double>(t + 1)) * (scores[j] - top));
+        }
+        peak += 1 / sum / static_cast<double>(tokens - 2);
+    }
+    EXPECT_NEAR(result.heads[1].peak, peak, 1e-6);
+}
+
+// Sums take 60 bytes a token for each head and kind; under a causal mask half of the directions are never needed.
+TEST(Analysis, MemoryGrowsWithKindsAndIsTwiceTheDirectionsWithoutAMask) {
+    Settings settings;
+    const double one = memory_estimate(small(true), 1000, settings);
+    EXPECT_DOUBLE_EQ(memory_estimate(small(false), 1000, settings) - one, 8 * 1e6 / 2);
+    settings.attention = {Normaliser::parse("softmax")};
+    EXPECT_EQ(memory_estimate(small(true), 1000, settings), one);
+    settings.attention = {Normaliser::parse("softmax"), Normaliser::parse("ssmax"), Normaliser::parse("sigmoid")};
+    EXPECT_DOUBLE_EQ(memory_estimate(small(true), 1000, settings) - one, 2 * 4 * 60 * 1000);  // 2 layers of 2 heads
+}
+
+// Without a mask every length is a pass of its own, whose work is its third power: 10^3 of 10^3 + 20^3.
+TEST(Analysis, ProgressRisesWithTheThirdPowerOfTheLengthsToOne) {
+    for (const bool causal : {true, false}) {
+        const model::Model<float> model = model::test::tiny_model<float>(small(causal), 5);
+        std::vector<double> shares;
+        Watch watch;
+        watch.progress = [&](double share) { shares.push_back(share); };
+        analyse(model, some_ids(), {}, {10, 20}, watch);
+        ASSERT_FALSE(shares.empty());
+        EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+        EXPECT_GT(shares.front(), 0);
+        EXPECT_NEAR(shares.back(), 1, 1e-12);
+        const bool stops_between =
+            std::any_of(shares.begin(), shares.end(), [](double share) { return std::abs(share - 1.0 / 9) < 1e-12; });
+        EXPECT_EQ(stops_between, !causal);
+    }
+}
+
+TEST(Analysis, OfTwoCallsOfAttentionInABlockIsRefused) {
+    model::Architecture a = small(true);
+    a.equation = "h = x + dt*attn(norm(x)); o = h + dt*attn(norm(h)); x = o + dt*ffn(norm(o)) | norm(x)";
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    try {
+        analyse(model, some_ids(), {}, {tokens});
+        ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what())
+                      .find("got an equation that calls attention twice in a block, expected one call of attention"),
+                  std::string::npos)
+            << error.what();
+    }
 }
 
 // Weights of sigmoid do not sum to 1: 90 % are of what they sum to.

@@ -32,6 +32,41 @@ TEST(Normaliser, NamesAreReadBack) {
     }
 }
 
+TEST(Normaliser, OfAModelIsTheKindOfItsAttention) {
+    using attention::Kind;
+    for (const auto& [kind, name] : std::vector<std::pair<Kind, std::string>>{{Kind::softmax, "softmax"},
+                                                                              {Kind::sparsemax, "sparsemax"},
+                                                                              {Kind::entmax15, "entmax15"},
+                                                                              {Kind::ssmax, "ssmax"},
+                                                                              {Kind::sigmoid, "sigmoid"}}) {
+        EXPECT_EQ(Normaliser::of(kind).name(), name);
+        EXPECT_EQ(Normaliser::of(kind).temperature(8), 8) << "the model's own";
+    }
+}
+
+TEST(Normaliser, RefusalsSayWhatIsRead) {
+    const auto refusal = [](const auto& ask) -> std::string {
+        try {
+            ask();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const std::string unbounded = refusal([] { Normaliser::of(attention::Kind::unnormalized); });
+    EXPECT_NE(unbounded.find("got a model with unnormalized attention, expected attention whose weights are bounded"),
+              std::string::npos)
+        << unbounded;
+    EXPECT_NE(unbounded.find("attention = softmax"), std::string::npos) << unbounded;
+    for (const std::string text : {"softmax:0", "softmax:x", "ssmax:2"}) {
+        const std::string said = refusal([&] { Normaliser::parse(text); });
+        EXPECT_NE(said.find("got attention = '" + text + "', expected softmax:T with a temperature T above 0"),
+                  std::string::npos)
+            << said;
+    }
+    EXPECT_NE(refusal([] { Normaliser::parse("softmx"); }).find("did you mean softmax?"), std::string::npos);
+}
+
 TEST(Normaliser, WeightsByHand) {
     const std::vector<double> z = {std::log(1.0), std::log(2.0), std::log(5.0)};
     const double L = std::log(3.0);
@@ -106,6 +141,12 @@ TEST(Normaliser, MovesNoFasterThanItsBound) {
     EXPECT_DOUBLE_EQ(Normaliser::parse("sigmoid").sensitivity_bound(2, 30, 9), 0.1);
     EXPECT_DOUBLE_EQ(Normaliser::parse("ssmax").sensitivity_bound(2, 1e-3, 9), std::log(9.0) / 4);
     EXPECT_DOUBLE_EQ(Normaliser::parse("sparsemax").sensitivity_bound(2, 1e-3, 9), 0.5);
+    EXPECT_DOUBLE_EQ(Normaliser::parse("entmax15").sensitivity_bound(2, 1e-3, 9), 0.5);
+    EXPECT_DOUBLE_EQ(Normaliser::parse("softmax").sensitivity_bound(2, 1e-3, 9), 0.25);
+    for (const char* name : {"softmax", "ssmax", "sparsemax", "entmax15"}) {  // two points of the simplex
+        EXPECT_DOUBLE_EQ(Normaliser::parse(name).sensitivity_bound(2, 30, 9), std::sqrt(2.0) / 30) << name;
+    }
+    EXPECT_TRUE(std::isnan(Normaliser::parse("sa-range").sensitivity_bound(1, 1, 4)));
     EXPECT_DOUBLE_EQ(paper_sensitivity_bound(2), 0.125);
     EXPECT_DOUBLE_EQ(paper_sensitivity_bound(0.1), std::sqrt(2.0));
 }

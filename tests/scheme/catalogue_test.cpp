@@ -85,6 +85,50 @@ TEST(Catalogue, TheDocumentSaysWhichModelsHaveAScheme) {
     EXPECT_TRUE(list.at(1).at("models").empty());
 }
 
+TEST(Catalogue, TheDocumentSaysWhatEachParameterIsUnlessSet) {
+    const Json list = document({find_scheme("ngpt:alpha=1/(1+t)"), find_scheme("dyt"), find_scheme("post-ln"),
+                                scheme_of_equation("x + dt*a*f(x) where ~a = 2")});
+    const auto row = [](const char* name, const char* value, bool learned, const char* help) {
+        return Json{{"name", name}, {"default", value}, {"learned", learned}, {"help", help}};
+    };
+    EXPECT_EQ(list.at(0).at("parameters"),
+              Json::array({row("alpha", "1/(1+t)", false, "how far a step moves towards the branch")}));
+    EXPECT_EQ(list.at(1).at("parameters"), Json::array({row("alpha", "0.5", true, "steepness of the curve"),
+                                                        row("gain", "1", true, "gain per channel")}));
+    EXPECT_EQ(list.at(2).at("parameters"), Json::array());
+    EXPECT_EQ(list.at(3).at("parameters"), Json::array({row("a", "2", true, "")}));
+}
+
+// Typed from the catalogue: every other field under its own name, and of an equation of one's own what there is.
+TEST(Catalogue, TheDocumentHasEveryFieldUnderItsName) {
+    const Json list = document({find_scheme("peri-ln"), find_scheme("deepnorm"), find_scheme("ngpt"),
+                                find_scheme("mix-ln:tau=0.5"), scheme_of_equation("mine=x + f(norm(x)) | norm(x)")});
+    EXPECT_EQ(list.at(0).at("name"), "peri-ln");
+    EXPECT_EQ(list.at(0).at("title"), "Peri-LN");
+    EXPECT_EQ(list.at(0).at("aliases"), std::vector<std::string>({"sandwich", "sandwich-ln"}));
+    const Json& deep = list.at(1);
+    EXPECT_EQ(deep.at("equation"), "norm(a*x + dt*f(x)) where a = (2*L)^0.25");
+    EXPECT_EQ(deep.at("readout"), "x");
+    EXPECT_EQ(deep.at("reference"), "Wang et al. 2022, arXiv:2203.00555");
+    EXPECT_EQ(deep.at("remark"), "Post-LN with a stronger skip; trained at 1000 layers");
+    EXPECT_NE(deep.at("initialisation").get<std::string>().find(" times (8*L)^-0.25"), std::string::npos);
+    EXPECT_EQ(deep.at("attributes"), "");
+    EXPECT_EQ(deep.at("colour"), "#4269d0");
+    EXPECT_EQ(deep.at("dash"), "6 2");
+    EXPECT_NE(list.at(2).at("attributes").get<std::string>().find("a learned scale for each token's logit"),
+              std::string::npos);
+    EXPECT_EQ(list.at(3).at("name"), "mix-ln:tau=0.5");
+    const Json& own = list.at(4);
+    EXPECT_EQ(own.at("name"), "mine");
+    EXPECT_EQ(own.at("equation"), "x + f(norm(x)) | norm(x)");
+    EXPECT_EQ(own.at("readout"), "norm(x)");
+    for (const char* const key : {"title", "reference", "remark", "initialisation", "attributes", "dash"}) {
+        EXPECT_EQ(own.at(key), "") << key;
+    }
+    EXPECT_EQ(own.at("colour"), "#e10f96") << "the first of those that no scheme has";
+    EXPECT_TRUE(own.at("aliases").empty());
+}
+
 TEST(Catalogue, EquationsWithoutALimitAreFound) {
     EXPECT_TRUE(limit_problem(Program::parse("tanh(x + dt*f(x))"), SubLayers::attention_only).has_value());
     EXPECT_TRUE(limit_problem(Program::parse("0.9*x + dt*f(x)"), SubLayers::attention_only).has_value());

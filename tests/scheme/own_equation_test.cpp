@@ -20,6 +20,9 @@ TEST(OwnEquation, AnythingButAStatementBeforeTheFirstEqualsSignIsAName) {
     EXPECT_EQ(split_name("mine=x = norm(x + dt*f(x))"), Split("mine", "x = norm(x + dt*f(x))"));
     EXPECT_EQ(split_name("mine=o = f(x); x = norm(x + dt*o)"), Split("mine", "o = f(x); x = norm(x + dt*o)"));
     EXPECT_EQ(split_name("mine=attn: x = x + dt*attn(x); ffn: x = x + dt*ffn(x)").first, "mine");
+    EXPECT_EQ(split_name("mine=ffn: x = x + dt*ffn(x); attn: x = x + dt*attn(x)").first, "mine");
+    EXPECT_EQ(split_name("mine= attn : x = x; ffn: x = x").first, "mine");
+    EXPECT_EQ(split_name("mine=both: x = x; ffn: x = x").first, "") << "no section has that name";
     EXPECT_EQ(split_name("mine=depth == 1 ? x + dt*f(x) : norm(x + dt*f(x))").first, "mine");
     EXPECT_EQ(split_name("mine=depth <= 0.5 ? norm(x + dt*f(x)) : x + dt*f(x)").first, "mine");
     for (const char* text :
@@ -115,6 +118,32 @@ TEST(OwnEquation, LabelsShowWhereEquationsDiffer) {
     EXPECT_NE(three[0].find("1/2"), std::string::npos) << three[0];
     EXPECT_NE(three[1].find("1/3"), std::string::npos) << three[1];
     EXPECT_NE(three[2].find("norm(x + dt"), std::string::npos) << three[2];
+}
+
+TEST(OwnEquation, LooksComeAgainAfterAllColoursWithAllDashes) {
+    const auto look = [](std::size_t number) { return std::pair(own_look(number).colour, own_look(number).dash); };
+    using Wanted = std::pair<std::string_view, std::string_view>;
+    EXPECT_EQ(look(1), Wanted("#e10f96", ""));
+    EXPECT_EQ(look(6), Wanted("#3c4b69", ""));
+    EXPECT_EQ(look(7), Wanted("#e10f96", "6 2")) << "six colours";
+    EXPECT_EQ(look(own_looks), Wanted("#3c4b69", "8 2 2 2"));
+    EXPECT_EQ(look(own_looks + 2), look(2));
+    EXPECT_EQ(look(0), look(1));
+}
+
+// Alone it differs from nothing: its beginning, as far as 32 characters go, and dots where it is longer.
+TEST(OwnEquation, LabelOfOneAloneIsItsBeginning) {
+    const auto label = [](const char* equation) { return labels_of(find_schemes({}, {equation})).at(0); };
+    EXPECT_EQ(label("x + dt*norm(f(norm(x)))*sqrt(t+1)*exp(-0.1*t)"), "x + dt*norm(f(norm(x)))*sqrt(...");
+    EXPECT_EQ(label("x + dt*norm(f(norm(x)))*sqrt(2*t)"), "x + dt*norm(f(norm(x)))*sqrt(...") << "33 characters";
+    EXPECT_EQ(label("x + dt*norm(f(norm(x)))*sqrt(22)"), "x + dt*norm(f(norm(x)))*sqrt(22)") << "32 characters";
+}
+
+TEST(OwnEquation, FlagsGiveAnEquationWithoutANameNone) {
+    using Flag = std::pair<std::string, std::vector<std::string>>;
+    EXPECT_EQ(scheme_flags({find_scheme("pre-ln"), scheme_of_equation("x + dt*f(x)")}),
+              (std::vector<Flag>{{"scheme", {"pre-ln"}}, {"equation", {"x + dt*f(x)"}}}));
+    EXPECT_EQ(scheme_flags({scheme_of_equation("x + dt*f(x)")}), (std::vector<Flag>{{"equation", {"x + dt*f(x)"}}}));
 }
 
 // Schemes are read before equations: one that stood before a scheme is a scheme of the command too.

@@ -279,6 +279,45 @@ TEST(Names, SettingsChangeParametersOfTheCanonicalText) {
     EXPECT_THROW(find_scheme("no-such"), Error);
 }
 
+// The nearest is looked for among all parameters of the scheme, whatever was set before.
+TEST(Names, SettingsOfParametersThatAreNoneGetTheNearest) {
+    const auto refusal = [](const char* text) -> std::string {
+        try {
+            find_scheme(text);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const std::string second = refusal("derf:alpha=1,gian=2");
+    EXPECT_NE(second.find("the unknown parameter 'gian'"), std::string::npos) << second;
+    EXPECT_NE(second.find("one of alpha, gain, s"), std::string::npos) << second;
+    EXPECT_NE(second.find("did you mean gain?"), std::string::npos) << second;
+    EXPECT_NE(refusal("ngpt:alpah=1").find("did you mean alpha?"), std::string::npos) << refusal("ngpt:alpah=1");
+    const std::string far = refusal("derf:alpha=1,steepness=2");
+    EXPECT_NE(far.find("one of alpha, gain, s"), std::string::npos) << far;
+    EXPECT_EQ(far.find("did you mean"), std::string::npos) << far;
+    const std::string none = refusal("post-ln:a=1");
+    EXPECT_NE(none.find("no settings: this scheme has no parameters"), std::string::npos) << none;
+    EXPECT_EQ(none.find("did you mean"), std::string::npos) << none;
+    const std::string twice = refusal("derf:alpha=1,s=2,alpha=3");
+    EXPECT_NE(twice.find("'alpha' twice"), std::string::npos) << twice;
+    EXPECT_NE(twice.find("every setting once"), std::string::npos) << twice;
+}
+
+// min and max have a side too: whether the first argument is at most the second.
+TEST(Names, ComparisonsAreThoseOfConditionsAndOfMinAndMax) {
+    const Program program = Program::parse("x + dt*max(t, 3)*f(x) | depth < 0.5 ? x : norm(x)");
+    const auto at = [&](double t) { return program.comparisons(Environment::ode(t, 10, 8, 8)); };
+    EXPECT_TRUE(at(2).front() && at(2).back());
+    EXPECT_TRUE(at(3).front() && at(3).back()) << "equal";
+    EXPECT_TRUE(!at(4).front() && at(4).back());
+    EXPECT_TRUE(!at(5).front() && !at(5).back());
+    const Program gate = Program::parse("x + dt*a*f(x) where ~a = min(t, 2)");
+    EXPECT_TRUE(gate.comparisons(Environment::ode(1, 10, 8, 8)).back());
+    EXPECT_FALSE(gate.comparisons(Environment::ode(3, 10, 8, 8)).back());
+}
+
 TEST(Names, EveryNormIsAnInstanceOfItsOwnInEachSubLayer) {
     const Program peri = find_scheme("peri-ln").program;
     EXPECT_EQ(peri.norm_count(), 3);  // two in the block, one in the readout

@@ -98,6 +98,36 @@ TEST(Plane, SaysHowLongThePartsOfASlopeAre) {
     EXPECT_NEAR(parts.at(0), 12, 1e-6);
 }
 
+// The factor 1 + t multiplies |f| = 6 and three times |x| = 2 alike, and an outer norm divides by the length.
+TEST(Plane, PartsOfASlopeAreAsLongAsTheirFactorsMakeThem) {
+    const std::vector<PlaneVector> x = {{2, 0}};
+    const auto f = [](const PlaneVector& z) { return PlaneVector{3 * z.a, 0}; };
+    const auto parts_of = [&](const char* text) {
+        PlaneStep step(Program::parse(text));
+        std::vector<PlaneVector> slopes;
+        std::vector<double> parts;
+        EXPECT_EQ(step.velocity(Environment::ode(2, 10, tokens, dim), x, x[0], f, slopes, &parts), std::nullopt);
+        return parts.at(0);
+    };
+    EXPECT_NEAR(parts_of("x + dt*(1+t)*(f(x) - 3*x)"), 36, 1e-12);
+    EXPECT_NEAR(parts_of("x - dt*f(x)/(1+t)"), 2, 1e-12) << "a length, whatever the sign";
+}
+
+// Twice the unit vector: x = (2, 0) has the length 2, and v = (0, 1) has <x/|x|, v> = 1 along it.
+TEST(Plane, ReadoutMovesWithTheStreams) {
+    PlaneStep step(Program::parse("x + dt*f(x) | 2*unit(x)"));
+    const Environment env = Environment::ode(2, 10, tokens, dim);
+    const std::vector<PlaneVector> x = {{2, 0}};
+    PlaneVector out;
+    ASSERT_EQ(step.readout(env, x, x[0], out), std::nullopt);
+    EXPECT_NEAR(out.a, 2, 1e-14);
+    EXPECT_NEAR(out.b, 0, 1e-14);
+    PlaneVector slope;
+    ASSERT_EQ(step.readout_slope(env, x, {{0, 1}}, x[0], slope), std::nullopt);
+    EXPECT_NEAR(slope.a, -1, 1e-14);  // 2 (v - (1, 0))/2
+    EXPECT_NEAR(slope.b, 1, 1e-14);
+}
+
 TEST(Plane, KeepsRelativeAccuracyNearConsensus) {
     // Post-LN near consensus: a' = -a to first order, and 1 - gamma = a^2/|x|^2 loses no digits.
     const Program program = Program::parse("norm(x + dt*f(x))");
@@ -121,6 +151,8 @@ TEST(Plane, NamesTheOperationThatHasNoReducedLaw) {
     EXPECT_NE(reason("x + dt*tanh(f(x))").find("tanh(f(x))"), std::string::npos);
     EXPECT_NE(reason("x + dt*f(x) | erf(x)").find("erf(x)"), std::string::npos);
     EXPECT_NE(reason("x + dt*f(x + g) where ~g[d] = 1").find("g"), std::string::npos);
+    EXPECT_EQ(reason("x + dt*f(x + g) where ~g[d] = 1"), "the per-channel parameter g is added to a vector");
+    EXPECT_EQ(reason("x + dt*f(x) | erf(x)"), "erf(x) acts on each coordinate by itself");
     EXPECT_EQ(reason("x + dt*f(x + g) where ~g[d] = 0"), "");
     EXPECT_EQ(reason("x + dt*f(rms(x))"), "");
 }

@@ -117,9 +117,21 @@ TEST(SchemeNames, SettingsOutsideTheirRangeAreRefused) {
     EXPECT_NE(refusal("mix-ln:tau=2").find("got tau = 2 for mix-ln, expected 0 to 1 (share of the depth"),
               std::string::npos)
         << refusal("mix-ln:tau=2");
+    EXPECT_NE(refusal("ngpt:alpha=-1")
+                  .find("got alpha = -1 for ngpt, expected 0 or more (how far a step moves towards the branch)"),
+              std::string::npos)
+        << refusal("ngpt:alpha=-1");
     for (const char* text : {"mix-ln:tau=0", "mix-ln:tau=1", "ngpt:alpha=1/(1+t)", "mix-ln:tau=1/L", "deepnorm:a=3"}) {
         EXPECT_EQ(refusal(text), "understood");
     }
+}
+
+TEST(SchemeNames, WordsThatAreNoFunctionHereAreAnsweredWithWhatToWrite) {
+    EXPECT_EQ(function_hint("Pow"), "powers are written with ^, as in x^2");
+    EXPECT_EQ(function_hint("soft_max"), "attention is attn(x), or f(x) where the sub-layer may be either");
+    EXPECT_EQ(function_hint("layer_norm"), "did you mean ln, or norm for the norm that the model has?");
+    EXPECT_EQ(function_hint("tahn"), "did you mean tanh?");
+    EXPECT_EQ(function_hint("frobnicate"), "");
 }
 
 TEST(SchemeNames, FunctionsOfPapersAreAnsweredWithOurs) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -201,6 +202,72 @@ TEST(From, PartsThatTheModelHasOtherwiseAreRefused) {
     EXPECT_NE(refusal(normed, over_heads).find("expected rmsnorm over the whole projection, as "), std::string::npos);
     EXPECT_NE(refusal(plain, swiglu).find("expected an FFN without a gate, with gelu_tanh, as "), std::string::npos)
         << refusal(plain, swiglu);
+    std::filesystem::remove_all(folder);
+}
+
+// Its sizes are its own. What a setting says by itself, or as the model has it, is no contradiction.
+TEST(From, SettingsThatTheModelContradictsAreRefused) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "flyball-from-sizes";
+    std::filesystem::create_directories(folder);
+    Settings saved = wide();
+    saved.dim = 32;
+    saved.heads = 2;
+    saved.ffn = 48;
+    model::save_model(started("", "pre-ln", saved).model, folder);
+    const auto refusal = [&](const std::string& key, const std::string& text) -> std::string {
+        Settings s;
+        s.from = folder.string();
+        for (const SettingField& field : setting_fields()) {
+            if (field.key == key) {
+                field.parse(text, s);
+            }
+        }
+        try {
+            const Settings known = completed(s);
+            EXPECT_EQ(known.layers, 2U);
+            EXPECT_EQ(known.dim, 32U);
+            EXPECT_EQ(known.heads, 2U);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refusal("steps", "7"), "");
+    for (const auto& [key, other, own] :
+         std::vector<std::array<std::string, 3>>{{"layers", "3", "2"},
+                                                 {"dim", "48", "32"},
+                                                 {"heads", "8", "2"},
+                                                 {"ffn", "64", "48"},
+                                                 {"norm", "rmsnorm", "layernorm"},
+                                                 {"attention", "sparsemax", "softmax"},
+                                                 {"positions", "rope", "learned positions"},
+                                                 {"untied", "true", "the token embedding for a head"},
+                                                 {"init", "embedding=1", "the numbers"}}) {
+        const std::string said = refusal(key, other);
+        EXPECT_NE(said.find("got " + key + " = " + other + ", expected " + own + ", as " + folder.string() + " has it"),
+                  std::string::npos)
+            << said;
+        EXPECT_NE(said.find("leave it out beside from"), std::string::npos) << said;
+    }
+    for (const auto& [key, own] : std::vector<std::pair<const char*, const char*>>{
+             {"layers", "2"}, {"dim", "32"}, {"heads", "2"}, {"ffn", "48"}, {"norm", "layernorm"}}) {
+        EXPECT_EQ(refusal(key, own), "") << key;
+    }
+    std::filesystem::remove_all(folder);
+}
+
+TEST(From, TheStepIsThatOfTheModelUnlessGiven) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "flyball-from-step";
+    std::filesystem::create_directories(folder);
+    Settings saved = wide();
+    saved.dt = 0.25;
+    model::save_model(started("", "pre-ln", saved).model, folder);
+    Settings s;
+    EXPECT_EQ(completed(s).dt, 1) << "of a new model";
+    s.from = folder.string();
+    EXPECT_EQ(completed(s).dt, 0.25);
+    s.dt = 0.5;
+    EXPECT_EQ(completed(s).dt, 0.5);
     std::filesystem::remove_all(folder);
 }
 

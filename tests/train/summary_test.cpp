@@ -74,6 +74,52 @@ TEST(Summary, OfAnotherKindIsRefused) {
     EXPECT_THROW(read_summary(json, "file"), Error);
 }
 
+TEST(Summary, ThatIsNoneIsRefusedWithWhatItShouldBe) {
+    const auto refusal = [](const Json& json) -> std::string {
+        try {
+            read_summary(json, "runs/own-7");
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    Json json = parse_json(written, "written");
+    json["outcome"] = "well";
+    EXPECT_NE(refusal(json).find("got the outcome 'well', expected one that a training run has"), std::string::npos)
+        << refusal(json);
+    json["outcome"] = "done";
+    EXPECT_EQ(refusal(json), "");
+    json["failure"]["outcome"] = "ill";
+    EXPECT_NE(refusal(json).find("got the outcome 'ill', expected one that a training run has"), std::string::npos);
+    json.erase("seed");
+    EXPECT_NE(refusal(json).find("got 'runs/own-7', expected the summary of a training run"), std::string::npos)
+        << refusal(json);
+    EXPECT_NE(refusal(json).find("start anew with force"), std::string::npos) << refusal(json);
+}
+
+TEST(Summary, EveryOutcomeIsReadBack) {
+    for (const char* const outcome : {"done", "interrupted", "nan", "exploded", "spike"}) {
+        Json json = parse_json(written, "written");
+        json["outcome"] = outcome;
+        EXPECT_EQ(to_json(read_summary(json, "written")).at("outcome"), outcome);
+    }
+}
+
+// The loss itself is in no layer.
+TEST(Lines, OfAStepThatIsNotRecordedAreItsFourNumbersAndItsFailure) {
+    StepReport report;
+    report.step = 3;
+    report.loss = 1.5;
+    report.rate = 0.25;
+    report.gradient_norm = 2;
+    EXPECT_EQ(to_json(report), parse_json(R"({"step": 3, "loss": 1.5, "lr": 0.25, "gradient_norm": 2.0})", "wanted"));
+    report.failure = Failure{Outcome::spike, 2, std::nullopt, "loss"};
+    const Json failure = to_json(report).at("failure");
+    EXPECT_EQ(failure, parse_json(R"({"outcome": "spike", "step": 2, "layer": null, "quantity": "loss"})", "wanted"));
+    EXPECT_EQ(read_failure(failure).layer, std::nullopt);
+    EXPECT_EQ(read_failure(failure).step, 2U);
+}
+
 TEST(Lines, HaveWhatIsKnownOfTheEmbeddingAndEveryLayer) {
     StepReport report;
     report.layers.resize(2);
