@@ -95,8 +95,8 @@ TEST(Folder, AKillBeforeWorkIsRenamedGoesOnFromWork) {
     EXPECT_FALSE(again.finished());
 }
 
-// A run that comes to its end renames its work/ to work.finished/: what stands there is in the way after hours of work, and
-// is looked at when the run is taken up.
+// A run that comes to its end renames its work/ to work.finished/: what stands there is in the way after hours of
+// work, and is looked at when the run is taken up.
 TEST(Folder, ARunThatIsTakenUpMakesRoomForItsEnd) {
     const TemporaryFolder parent;
     { const Folder folder(parent / "run", FolderUse::fresh, contents); }
@@ -478,8 +478,8 @@ TEST(Folder, ForceRemovesNoRunBehindALink) {
     EXPECT_TRUE(std::filesystem::is_symlink(parent / "run/post-ln-3"));
 }
 
-// What a run writes beside its work/ while it goes on is listed nowhere before its end, and goes with it; in a finished one
-// a file of such a name that is not listed is somebody's own.
+// What a run writes beside its work/ while it goes on is listed nowhere before its end, and goes with it; in a
+// finished one a file of such a name that is not listed is somebody's own.
 TEST(Folder, ForceRemovesWhatARunInsideHasWrittenSoFar) {
     const TemporaryFolder parent;
     const Folder::Contents of_train{"[train]\nseed = 3\n", {{"seed", "3"}}, "", "cli.train"};

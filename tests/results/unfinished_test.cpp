@@ -236,7 +236,8 @@ TEST(UnfinishedClaims, ShowsThoseThatAreDecidedInTheOrderOfTheLedger) {
     EXPECT_EQ(part_of(folder.read(), "claims")["claims"].size(), 2U) << "the rest is shown";
 }
 
-// The list of claims may be anybody's: an id that is a path would show what lies elsewhere as if the run had decided it.
+// The list of claims may be anybody's: an id that is a path would show what lies elsewhere as if the run had decided
+// it.
 TEST(UnfinishedClaims, WhoseIdLeadsOutOfTheFolderAreNotLookedFor) {
     const ResultFolder folder("reproduce");
     go_on(folder);

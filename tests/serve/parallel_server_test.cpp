@@ -235,8 +235,8 @@ TEST(Server, RefusesWhatIsNoRequestForItsPaths) {
     EXPECT_EQ(status_of_text(port, "GET / HTTP/1.0\r\n\r\n").substr(8), " 400 Bad Request");
 }
 
-// A refusal is a sentence and no page: what it repeats of the request would otherwise be looked at for markup. It may load
-// nothing, is kept by nobody, and has no tag by which a browser would ask for it again.
+// A refusal is a sentence and no page, in which no browser is to look for markup. It may load nothing, is kept by
+// nobody, and has no tag by which a browser would ask for it again.
 TEST(Server, RefusalsArePlainTextThatMayDoNothing) {
     const Running server;
     const std::uint16_t port = server.port();
@@ -263,22 +263,25 @@ TEST(Server, RefusalsArePlainTextThatMayDoNothing) {
     }
 }
 
-// A window that changes its size, a process that was stopped and goes on: a signal interrupts the wait for the next request,
-// and that is all.
+// A window that changes its size, a process that was stopped and goes on: a signal interrupts the wait for the next
+// request, and that is all.
 TEST(Server, ASignalDoesNotEndIt) {
     struct sigaction quiet = {};
     quiet.sa_handler = [](int) {};
     struct sigaction before = {};
     ASSERT_EQ(::sigaction(SIGUSR1, &quiet, &before), 0);
     Running server;
-    EXPECT_EQ(status_of_text(server.port(), get(server.port())), "HTTP/1.1 200 OK");
+    const Visitor visitor(server.port());
+    visitor.send(get(server.port()));
+    EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 200 OK");
     for (int i = 0; i < 20 && !server.over(); ++i) {  // it waits nearly always, and one of them comes meanwhile
         server.signal(SIGUSR1);
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     EXPECT_FALSE(server.over());
     if (!server.over()) {
-        EXPECT_EQ(status_of_text(server.port(), get(server.port())), "HTTP/1.1 200 OK");
+        visitor.send(get(server.port()));
+        EXPECT_EQ(status(visitor.answer()), "HTTP/1.1 200 OK") << "on the same connection";
     }
     server.end();
     EXPECT_EQ(server.failure(), "");
