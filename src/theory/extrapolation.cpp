@@ -189,10 +189,10 @@ Extrapolation::Outcome Extrapolation::step(double& t, Numbers& y, double end) {
         double work = 0;
         double best_rate = HUGE_VAL;  // work per unit of time at the order that suits best
         double best_step = 0;
-        std::size_t best_order = order_;
+        std::size_t best_order = order;
         bool accepted = false;
         double last_error = HUGE_VAL;
-        const std::size_t rows = std::min(columns, order_ + 2);
+        const std::size_t rows = std::min(columns, order + 2);
         for (std::size_t row = 0; row < rows && !accepted; ++row) {
             const int count = sub_step_count(implicit, row);
             work += count;
@@ -237,7 +237,7 @@ Extrapolation::Outcome Extrapolation::step(double& t, Numbers& y, double end) {
                 best_step = h * factor;
                 best_order = row;
             }
-            accepted = error <= 1 && row + 1 >= order_;
+            accepted = error <= 1 && row + 1 >= order;
         }
         if (accepted) {
             // The newest row does best, so one more may do better: keep the work per unit of time.
@@ -245,7 +245,7 @@ Extrapolation::Outcome Extrapolation::step(double& t, Numbers& y, double end) {
                 ++best_order;
                 best_step *= (work + sub_step_count(implicit, best_order)) / work;
             }
-            order_ = std::clamp(best_order, fewest_row, largest_row);
+            order = std::clamp(best_order, fewest_row, largest_row);
             y = after;
             t = reaches ? end : t + h;
             last_step = h;

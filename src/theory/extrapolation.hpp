@@ -36,7 +36,8 @@ class Extrapolation {
     double tolerance;
     bool implicit = false;
     double next_step = 1e-3;
-    double last_step = 0;  // the one that was accepted
+    std::size_t order = 6;  // row of the table that is aimed at
+    double last_step = 0;   // the one that was accepted
     // The implicit table is to try a step as long as this once, if it is longer. Steps as long as something relaxes are
     // the worst for it: short ones follow, long ones leave nothing of it, and control by the errors does not find its
     // way from the ones to the others. Only where all that such a step does not follow is damped: what grows or swings
@@ -52,7 +53,6 @@ class Extrapolation {
     Problem problem_;
     Numbers slope_;                  // at the start of the step
     std::vector<Numbers> jacobian_;  // [row][column]
-    std::size_t order_ = 6;          // row of the table that is aimed at
 };
 
 }  // namespace flyball::theory

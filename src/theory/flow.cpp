@@ -389,8 +389,11 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         const double shrink = std::exp(-stream.log_length);
         const PlaneVector v{slopes[i].a * shrink, slopes[i].b * shrink};
         result[2 * i] = stream.direction.rate(frame, own, v, n_);
-        if (std::abs(result[2 * i]) < std::numeric_limits<double>::min()) {
-            result[2 * i] = 0;  // a subnormal number has lost its digits, and steps would follow its noise
+        constexpr double smallest = std::numeric_limits<double>::min();
+        if (std::abs(result[2 * i]) < smallest) {
+            // A subnormal number has lost its digits, and steps would follow its noise.
+            lost_turn_ = result[2 * i] != 0 ? std::max(lost_turn_, t * smallest) : lost_turn_;
+            result[2 * i] = 0;
         }
         // A length that N0 fixes, at least at this t, does not move. Nor does one whose rate is what rounding leaves of
         // its parts: a length at rest would seem to run to zero in time, or drift in 1e9 of it.

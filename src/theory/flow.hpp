@@ -60,6 +60,9 @@ class Flow {
     // How near to consensus the readout is, roughly: log a/b. Only where it is not carried as a logarithm.
     double log_nearness() const { return std::log(shown_eta_) + log_scale_; }
 
+    // Rates below the smallest number are lost: a direction as small as what they may add up to has no digits.
+    bool has_digits(const Point& point) const { return !(std::abs(point.gamma) < 1e10 * lost_turn_) || several(); }
+
     // What the readout shows at the settled state.
     Point point(double t);
     // log s of theta' = P A/s for the readout, A being attention at the unit directions; inf when nothing moves.
@@ -119,6 +122,7 @@ class Flow {
     double end_ = 0;
     std::vector<Stream> streams_;
     bool follows_ = false;              // N0 sets some stream from others or from t (see watch_projection())
+    double lost_turn_ = 0;              // how far a direction may have turned at rates below the smallest number
     double longest_ = 1;                // length of the longest stream; several streams only
     double shown_eta_ = 1;              // of the readout, at most 1; several streams only
     std::optional<std::size_t> shown_;  // the stream whose direction the readout has, if it is one

@@ -153,7 +153,13 @@ std::optional<Law> stopping(const scheme::Program& program, const Settings& sett
         const bool still_moves = walk.to_the_end() && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
                                  tail.drift < fit && std::exp(last.log_rate) * last.t < 2 * std::abs(width);
         Law law = frozen(last.u, last.gamma, still_moves ? not_reached : walk.stopped);
-        set_limit_error(law, std::exp(-last.u) * std::max(std::abs(width), 1e-13 * std::min(1.0, std::abs(last.u))));
+        if (!walk.has_digits) {
+            law.limit = law.log_one_minus_limit = 0;
+            law.note = "the limit is 0 for all that numbers can say: gamma moves more slowly than the smallest of them";
+        } else if (!still_moves) {
+            set_limit_error(law,
+                            std::exp(-last.u) * std::max(std::abs(width), 1e-13 * std::min(1.0, std::abs(last.u))));
+        }
         return law;
     }
     const double p = tail.slope + 1;
@@ -314,6 +320,16 @@ Law terminal_law(const scheme::Program& program, const Settings& settings) {
         return law;
     }
     Tail tail = tail_of(walked);
+    // Where nothing disturbs a law steps grow with t, and an end that comes early is reached in a few of them.
+    constexpr std::size_t few = 9;
+    const double end = walked.samples.back().t;
+    if (tail.samples.size() < few && !walked.to_the_end() && !walked.extinct && end <= early) {
+        std::vector<Sample> closer = sampled_back_from(program, settings, std::max(end / 1e3, 1e-3), end);
+        if (closer.size() > walked.samples.size() / 2) {
+            walked.samples = std::move(closer);
+            tail = tail_of(walked);
+        }
+    }
     Law law = classify(program, settings, walked, tail);
     if (walked.samples.back().u > deep && walked.underflow && odd(law) && !swings(tail)) {
         walked = walk(program, settings, deeper);

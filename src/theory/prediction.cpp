@@ -48,11 +48,15 @@ void add_consensus(Json& place, const Settings& settings) {
 Prediction predict(const scheme::Scheme& scheme, const Settings& settings, const std::vector<double>& times,
                    const std::vector<double>& cosines) {
     Prediction found{scheme, settings, initial_velocity(scheme.program, settings), {}, {}, {}};
-    found.points = solve(scheme.program, settings, times);
+    std::string why_it_ends;
+    found.points = solve(scheme.program, settings, times, &why_it_ends);
     for (const double cosine : cosines) {
         found.times_to_cosine.push_back(time_to_cosine(scheme.program, settings, cosine));
     }
     found.law = terminal_law(scheme.program, settings);
+    if (!why_it_ends.empty() && found.law.note.find(why_it_ends) == std::string::npos) {
+        found.law.note += (found.law.note.empty() ? "" : "; ") + ("the curve ends: " + why_it_ends);
+    }
     return found;
 }
 

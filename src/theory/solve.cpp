@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "scheme/time_scalars.hpp"
 #include "theory/theory.hpp"
 #include "theory/track.hpp"
 
@@ -16,7 +19,8 @@ double initial_velocity(const scheme::Program& program, const Settings& settings
 }
 
 // One walk through the times in rising order, whatever order they were asked in.
-std::vector<Point> solve(const scheme::Program& program, const Settings& settings, const std::vector<double>& times) {
+std::vector<Point> solve(const scheme::Program& program, const Settings& settings, const std::vector<double>& times,
+                         std::string* why_it_ends) {
     std::vector<std::size_t> order(times.size());
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t k) { return times[i] < times[k]; });
@@ -31,12 +35,76 @@ std::vector<Point> solve(const scheme::Program& program, const Settings& setting
     for (const std::size_t i : order) {
         if (track.go_to(times[i])) {
             points[i] = track.point();
+            if (!track.has_digits(points[i])) {
+                points[i] = Point{times[i], NAN, NAN, points[i].radius, NAN, NAN, NAN};
+            }
         } else {  // the numbers have left the range of double
             points[i] = {times[i], NAN, NAN, NAN, NAN, NAN, NAN};
+            if (why_it_ends != nullptr) {
+                *why_it_ends = fmt::format("{} at t = {:.4g}", track.stopped(), track.t());
+            }
         }
     }
     return points;
 }
+
+namespace {
+
+// When `holds` begins to hold between `low`, where it does not, and `high`, where it does: halves the time between. Always from
+// `before`, where a step began, so that every try is one short integration.
+template <class Holds>
+double first_time(Track& track, const Track::Mark& before, double low, double high, const Holds& holds) {
+    while (high - low > 4e-16 * high) {
+        const double middle = low + (high - low) / 2;
+        if (!(middle > low && middle < high)) {
+            break;
+        }
+        track.return_to(before);
+        const bool is_late = !track.go_to(middle) || holds(track.point());
+        (is_late ? high : low) = middle;
+    }
+    return high;
+}
+
+// The only stream of an equation that t does not change goes one way. (tests/theory tries all others.)
+bool may_turn(const scheme::Program& program) {
+    return program.stream_count() > 1 || program.reads(scheme::embedding_variable) ||
+           !scheme::TimeScalars(program).constant();
+}
+
+// The points of a step of which `there` may hold at the second and not at the first. Steps are about as long as swings: between
+// quarters of one gamma turns at most once, and is at its largest where its velocity changes sign.
+template <class There>
+std::optional<std::pair<double, double>> crossing(Track& track, const Track::Mark& before, const Point& from,
+                                                  const Point& to, const There& there) {
+    constexpr int parts = 4;
+    Point last = from;
+    for (int part = 1; part <= parts; ++part) {
+        Point next = to;
+        if (part < parts) {
+            track.return_to(before);
+            if (!track.go_to(from.t + (to.t - from.t) * part / parts)) {
+                return std::nullopt;
+            }
+            next = track.point();
+        }
+        if (there(next)) {
+            return std::pair(last.t, next.t);
+        }
+        if (last.velocity > 0 && next.velocity < 0) {
+            const auto falls = [](const Point& point) { return point.velocity <= 0; };
+            const double top = first_time(track, before, last.t, next.t, falls);
+            track.return_to(before);
+            if (track.go_to(top) && there(track.point())) {
+                return std::pair(last.t, top);
+            }
+        }
+        last = next;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
 
 std::optional<double> time_to_cosine(const scheme::Program& program, const Settings& settings, double cosine) {
     if (!(cosine > -1 && cosine < 1)) {
@@ -52,29 +120,25 @@ std::optional<double> time_to_cosine(const scheme::Program& program, const Setti
     const auto there = [&](const Point& point) {
         return cosine < 0.5 ? point.gamma >= cosine : point.log_one_minus_gamma <= goal;
     };
+    const bool turns = may_turn(program);
     for (;;) {
         const Track::Mark before = track.mark();
+        const Point from = track.point();
         if (!track.step(last_time)) {
             return std::nullopt;
         }
-        if (!there(track.point())) {
-            continue;
+        const Point to = track.point();
+        std::optional<std::pair<double, double>> found;
+        if (turns) {
+            const Track::Mark after = track.mark();
+            found = crossing(track, before, from, to, there);
+            track.return_to(after);
+        } else if (there(to)) {
+            found = std::pair(from.t, to.t);
         }
-        // The step just taken crosses: halve it, always from its start, so that every try is one short integration.
-        double low = before.origin + before.offset;
-        double high = track.t();
-        while (high - low > 4e-16 * high) {
-            const double middle = low + (high - low) / 2;
-            if (!(middle > low && middle < high)) {
-                break;
-            }
-            track.return_to(before);
-            if (!track.go_to(middle)) {
-                return std::nullopt;
-            }
-            (there(track.point()) ? high : low) = middle;
+        if (found) {
+            return first_time(track, before, found->first, found->second, there);
         }
-        return high;
     }
 }
 

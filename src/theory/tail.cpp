@@ -60,6 +60,7 @@ Walk raw_walk(const scheme::Program& program, const Settings& settings, double d
             return false;
         }
         result.samples.push_back(sample_of(track, point, on_grid));
+        result.has_digits = track.has_digits(point);
         if (track.rescaled() && result.samples.back().u > deep) {
             result.underflow = true;
             return false;

@@ -30,8 +30,9 @@ struct Walk {
     bool unfinished = false;  // it ended before the equation had done all that it does at definite times
     bool underflow = false;   // 1 - gamma has become 0, or so small that the law must have shown
     std::optional<Track::Extinction> extinct;
-    double shaken = 0;  // Track::shaken()
-    double noise = 0;   // relative, of u and lambda: integration and rounding
+    double shaken = 0;       // Track::shaken()
+    bool has_digits = true;  // of gamma, at the end
+    double noise = 0;        // relative, of u and lambda: integration and rounding
 
     bool to_the_end() const { return !underflow && stopped.empty(); }
 };

@@ -56,7 +56,9 @@ void check(const scheme::Program& program, const Settings& settings);
 
 // Each throws what check() throws.
 double initial_velocity(const scheme::Program& program, const Settings& settings);  // gamma'(0)
-std::vector<Point> solve(const scheme::Program& program, const Settings& settings, const std::vector<double>& times);
+// Points behind the end of the solution have no numbers; why it ends is written to `why_it_ends` then.
+std::vector<Point> solve(const scheme::Program& program, const Settings& settings, const std::vector<double>& times,
+                         std::string* why_it_ends = nullptr);
 Law terminal_law(const scheme::Program& program, const Settings& settings);
 std::optional<double> time_to_cosine(const scheme::Program& program, const Settings& settings, double cosine);
 

@@ -38,7 +38,7 @@ bool Track::step(double end) {
     if (!stopped_.empty() || !(t() < end)) {
         return false;
     }
-    if (++pace_.steps > most_steps_) {
+    if (pace_.steps >= most_steps_) {
         stopped_ = fmt::format("still moving after {} steps", most_steps_);
         return false;
     }
@@ -51,6 +51,7 @@ bool Track::step(double end) {
     const double reachable = 10 * flow_.stop_noise()[next_stop_];
     integrator_.tolerance = std::max(integrator_.implicit ? implicit_tolerance : tolerance, reachable);
     shaken_ = std::max(shaken_, reachable);
+    const double wanted = integrator_.next_step;
     if (integrator_.step(offset_, y, stop - origin_) == Extrapolation::Outcome::underflow) {
         if (offset_ > 0) {
             origin_ += offset_;
@@ -60,10 +61,14 @@ bool Track::step(double end) {
         stopped_ = flow_.problem().empty() ? "the steps become too small" : flow_.problem();
         return false;
     }
+    // What the caller ended early is a part of a step: how often a solution is asked for changes nothing of it.
+    double share = 1;
     if (offset_ == stop - origin_) {
+        share = stop == end ? std::min(1.0, integrator_.last_step / wanted) : 1;
         origin_ = stop;
         offset_ = 0;
     }
+    pace_.steps += share;
     if (!flow_.settle(t(), y)) {
         stopped_ = flow_.problem();
         return false;
@@ -87,15 +92,19 @@ bool Track::step(double end) {
         pace_.doubled_at = t();
         pace_.nearness_then = flow_.log_nearness();
         pace_.steps_since = 0;
-    } else if (++pace_.steps_since > patience && flow_.make_plain()) {
+        return true;
+    }
+    const double since = std::exchange(pace_.steps_since, pace_.steps_since + share);
+    const bool may_leap = std::floor(pace_.steps_since / leap_after) > std::floor(since / leap_after);
+    if (pace_.steps_since > patience && flow_.make_plain()) {
         integrator_.implicit = false;
         pace_.steps_since = 0;
     } else if (pace_.steps_since > patience && !integrator_.implicit) {
         integrator_.implicit = true;
-    } else if (pace_.steps_since % leap_after == 0 && pace_.steps_since <= 20 * patience) {
+    } else if (may_leap && pace_.steps_since <= most_steps_ / 5) {
         integrator_.leap = leap * t();
-    } else if (pace_.steps_since > 20 * patience) {
-        stopped_ = fmt::format("still moving after {} steps", pace_.steps);
+    } else if (pace_.steps_since > most_steps_ / 5) {
+        stopped_ = fmt::format("still moving after {:.0f} steps", pace_.steps);
     }
     return true;
 }
@@ -127,6 +136,7 @@ void Track::return_to(const Mark& mark) {
     origin_ = mark.origin;
     offset_ = mark.offset;
     integrator_.next_step = mark.next_step;
+    integrator_.order = mark.order;
     integrator_.implicit = mark.implicit;
     pace_ = mark.pace;
     integrator_.leap = 0;

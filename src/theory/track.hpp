@@ -10,13 +10,15 @@ namespace flyball::theory {
 
 class Track {
   public:
-    // `most_steps`: a solution that oscillates for ever would never get to t = 1e100.
+    // `most_steps`: a solution that oscillates for ever would never get to t = 1e100. A fifth of them while t doubles.
     Track(const scheme::Program& program, const Settings& settings, int most_steps = 30000);
     Track(const Track&) = delete;
     Track& operator=(const Track&) = delete;
 
     double t() const { return origin_ + offset_; }
     Point point() { return flow_.point(t()); }
+
+    bool has_digits(const Point& point) const { return flow_.has_digits(point); }
 
     double log_speed_factor(const Point& point) const { return flow_.log_speed_factor(point); }
 
@@ -47,23 +49,26 @@ class Track {
     struct Pace {
         double doubled_at = 0;  // t when the steps below were last counted from 0
         double nearness_then = 0;
-        int steps_since = 0;
-        int steps = 0;
+        double steps_since = 0;  // a step that the caller ended early counts for the part that it was
+        double steps = 0;
     };
     struct Mark {
         Flow flow;
         double origin;
         double offset;
         double next_step;
+        std::size_t order;
         bool implicit;
         Pace pace;
     };
-    Mark mark() const { return {flow_, origin_, offset_, integrator_.next_step, integrator_.implicit, pace_}; }
+    Mark mark() const {
+        return {flow_, origin_, offset_, integrator_.next_step, integrator_.order, integrator_.implicit, pace_};
+    }
     void return_to(const Mark& mark);
 
   private:
     Flow flow_;
-    int most_steps_;
+    double most_steps_;
     Extrapolation integrator_;
     // t = origin + offset. Tokens may rest for t = 1e19 and then move within t = 1: steps that t itself cannot resolve
     // are taken from a new origin.

@@ -2,6 +2,22 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("crossing-looks-at-ends-of-steps-alone", "src/theory/solve.cpp",
+     "constexpr int parts = 4;", "constexpr int parts = 1;"),
+    ("top-of-gamma-is-a-bottom", "src/theory/solve.cpp",
+     "if (last.velocity > 0 && next.velocity < 0) {", "if (last.velocity < 0 && next.velocity > 0) {"),
+    ("one-stream-under-t-goes-one-way", "src/theory/solve.cpp",
+     "!scheme::TimeScalars(program).constant();", "scheme::TimeScalars(program).constant();"),
+    ("steps-cut-by-the-caller-count-whole", "src/theory/track.cpp",
+     "share = stop == end ? std::min(1.0, integrator_.last_step / wanted) : 1;", "share = 1;"),
+    ("end-of-the-curve-is-not-told", "src/theory/prediction.cpp",
+     "if (!why_it_ends.empty() &&", "if (why_it_ends.empty() &&"),
+    ("early-ends-are-read-from-a-few-steps", "src/theory/law.cpp",
+     "constexpr std::size_t few = 9;", "constexpr std::size_t few = 0;"),
+    ("limit-that-is-not-reached-has-an-error", "src/theory/law.cpp",
+     "} else if (!still_moves) {", "} else {"),
+    ("lost-turns-have-digits", "src/theory/flow.hpp",
+     "1e10 * lost_turn_", "1e-10 * lost_turn_"),
     ("rounding-turns-tokens-that-rest", "src/theory/direction.cpp",
      "std::abs(across) <= rounding * std::abs(x.b) ? 0 : across / sigma", "across / sigma"),
     ("what-stops-very-late-still-moves", "src/theory/law.cpp",
