@@ -50,6 +50,33 @@ TEST(AttentionKernelName, SaysWhyAKernelCannotDoTheProblem) {
     EXPECT_NE(message([&] { make({1, 4, 3}, sparse, {}, "general"); }).find("whole row"), std::string::npos);
 }
 
+// Each bound by the last problem that is taken and the first that is not.
+TEST(AttentionKernelName, EachTakesProblemsUpToItsBounds) {
+    const auto obstacle = [](const std::string& kernel, std::size_t systems, std::size_t tokens, std::size_t dim) {
+        const HeadProblem problem = {tokens, dim, Kind::softmax, Mask::none, true, 1, systems};
+        for (const KernelEntry& entry : kernel_table()) {
+            if (entry.name == kernel) {
+                return std::string(entry.obstacle(problem));
+            }
+        }
+        return std::string("no such kernel");
+    };
+    for (const std::size_t dim : std::initializer_list<std::size_t>{1, 2, 7, 8}) {
+        EXPECT_EQ(obstacle("direct", 1, 4, dim), "") << dim;
+        EXPECT_EQ(obstacle("ensemble", 16, 256, dim), "") << dim;
+        EXPECT_EQ(obstacle("circle", 1, 4, dim), dim == 2 ? "" : "the dimension is not 2") << dim;
+    }
+    EXPECT_EQ(obstacle("direct", 1, 4, 9), "the dimension is above 8");
+    EXPECT_EQ(obstacle("ensemble", 16, 256, 9), "the dimension is above 8");
+    EXPECT_EQ(obstacle("ensemble", 15, 256, 8), "there are fewer than 16 systems");
+    EXPECT_EQ(obstacle("ensemble", 16, 257, 8), "a system has more than 256 tokens");
+    EXPECT_EQ(obstacle("direct", 15, 100000, 8), "");
+    EXPECT_EQ(obstacle("fused", 1, 100000, 5000), "");
+    // The last one is computed, too.
+    EXPECT_EQ(message([] { make({1, 4, 8}, {}, {}, "direct"); }), "no error");
+    EXPECT_EQ(message([] { make({16, 4, 8}, {}, {}, "ensemble"); }), "no error");
+}
+
 TEST(AttentionKernelName, AutoNeverPicksAKernelThatCannotDoTheProblem) {
     for (const std::string& kind : kind_names()) {
         for (const std::string& mask : mask_names()) {

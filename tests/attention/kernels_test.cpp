@@ -154,6 +154,38 @@ TYPED_TEST(Kernels, AreTheDefinitionBeyondOneStepOfDepth) {
     }
 }
 
+// One long token among eight of length 1 that are nearly orthogonal to it. With one shift for all rows, that of the
+// long one, the largest weight of the others is 2^-depth: a float has none below 2^-149, a double none below 2^-1074.
+TYPED_TEST(Kernels, AreTheDefinitionHoweverMuchLongerOneTokenIs) {
+    const bool single = sizeof(TypeParam) == sizeof(float);
+    const Shape shape = {16, 9, 2};
+    for (int step = 0; step <= 30; ++step) {
+        const double depth = single ? 40 + 4 * step : 700 + 14 * step;
+        const double square = 1 + depth * std::log(2.0);  // beta = 1: a score of ln 2 is a factor of two
+        std::vector<TypeParam> z;
+        for (std::size_t system = 0; system < shape.systems; ++system) {
+            z.insert(z.end(), {static_cast<TypeParam>(std::sqrt(square)), TypeParam{0}});
+            for (int j = 1; j < 9; ++j) {
+                z.insert(z.end(),
+                         {static_cast<TypeParam>(std::sin(0.01 * j)), static_cast<TypeParam>(std::cos(0.01 * j))});
+            }
+        }
+        const std::vector<double> right = definition(shape, {}, Weights<TypeParam>{}, z.data());
+        for (const char* kernel : {"reference", "direct", "ensemble", "fused", "general", "blas", "auto"}) {
+            std::vector<TypeParam> out(z.size());
+            Attention<TypeParam> attention(shape, {}, {}, kernel);
+            attention(z.data(), out.data());
+            double worst = 0;
+            for (std::size_t i = 0; i < out.size(); ++i) {
+                const double error = std::fabs(static_cast<double>(out[i]) - right[i]);
+                worst = error <= worst ? worst : error;
+            }
+            // Scores of the size of the depth are rounded, and so are weights.
+            EXPECT_LE(worst, depth * (single ? 1.2e-6 : 2.3e-15)) << kernel << " " << depth << " " << attention.path();
+        }
+    }
+}
+
 TYPED_TEST(Kernels, ManyTokensUnderTheCausalMask) {
     Settings settings;
     settings.mask = Mask::causal;

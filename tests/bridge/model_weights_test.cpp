@@ -1,6 +1,7 @@
 // Particles under the weights of a model beside the model's own forward pass, which torch has checked (tests/model).
 #include "bridge/model_weights.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -461,6 +462,20 @@ TEST(ModelWeights, AreRefusedWhereAttentionIsNotThis) {
     EXPECT_NE(refused([](Architecture& a) { a.equation = "x + dt*f(x)"; }).find("no norm"), std::string::npos);
     EXPECT_NE(refused([](Architecture& a) { a.equation = "x + dt*unit(f(norm(x)))"; }).find("different lengths"),
               std::string::npos);
+    // LayerNorm and RMSNorm give vectors of one length, and only the one takes the mean away.
+    for (const char* const norm : {"layernorm", "rmsnorm"}) {
+        for (const char* const other : {"ln", "rms"}) {
+            const bool alike = (std::string(norm) == "layernorm") == (std::string(other) == "ln");
+            for (const std::string& equation :
+                 {fmt::format("x + dt*{}(f(norm(x)))", other), fmt::format("x + dt*norm(f({}(x)))", other)}) {
+                const std::string said = refused([&](Architecture& a) {
+                    a.norm = norm;
+                    a.equation = equation;
+                });
+                EXPECT_EQ(said == "", alike) << norm << " " << equation << ": " << said;
+            }
+        }
+    }
     EXPECT_NE(refused([](Architecture& a) {
                   a.attention_norm.norm = "layernorm";
                   a.attention_norm.query = true;

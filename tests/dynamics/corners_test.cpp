@@ -116,6 +116,44 @@ TEST(Systems, HaveMatricesOfTheirOwn) {
     }
 }
 
+// Whoever looks at particles gets x, whichever streams there are beside it and wherever the equation writes them.
+TEST(Particles, HaveTheXOfTheEquationAmongSeveralStreams) {
+    for (const char* text : {"x = 2*x + 0*f(x); y = 3*y | x + y", "y = 3*y + 0*f(x); x = 2*x | x + y",
+                             "y = 3*y; z = 5*z + 0*f(x); x = 2*x | x + y + z"}) {
+        Settings settings = few();
+        settings.layers = 3;
+        settings.dt = 1;
+        settings.samples = 4;
+        const Problem problem = problem_of(settings, scheme::Program::parse(text));
+        Watch watch = watch_of(settings);
+        double factor = 1;
+        watch.sampled = [&](const Sample&, const Particles& particles) {
+            std::vector<double> expected = problem.start;
+            for (double& number : expected) {
+                number *= factor;
+            }
+            EXPECT_EQ(particles.x(), expected) << text << " after a factor of " << factor;
+            factor *= 2;
+        };
+        run(problem, control_of(settings), watch);
+        EXPECT_EQ(factor, 16) << text;
+    }
+}
+
+// As docs/simulate.md lists them: what `outcome` in a table, in JSON and in the record of a folder says.
+TEST(Outcomes, HaveTheNamesOfTheManual) {
+    for (const auto& [outcome, said] : {std::pair<Outcome, std::string>{Outcome::done, "done"},
+                                        {Outcome::until, "until"},
+                                        {Outcome::diverged, "diverged"},
+                                        {Outcome::nan, "nan"},
+                                        {Outcome::step_underflow, "step-underflow"},
+                                        {Outcome::digits_lost, "digits-lost"},
+                                        {Outcome::radius_zero, "radius-zero"},
+                                        {Outcome::interrupted, "interrupted"}}) {
+        EXPECT_EQ(name(outcome), said);
+    }
+}
+
 TEST(Outcomes, OneTokenWithoutALengthIsEnough) {
     Settings settings = few();
     settings.tokens = settings.dim = 2;

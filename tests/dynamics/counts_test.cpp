@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <tuple>
 
 #include "core/file.hpp"
 #include "core/parallel.hpp"
@@ -106,6 +107,27 @@ TEST(Document, SaysWhichTokensOfWhichSystemBecameOne) {
     EXPECT_TRUE(row["collapse_time"].is_null());
 }
 
+// 1e4 atol^2, where atol is what the run keeps to: attention in float allows none below 1e-8, whatever was asked for.
+TEST(Document, SaysBelowWhichValueAngleAndToleranceAreOne) {
+    const std::vector<SchemeRun> runs = {{scheme::find_scheme("post-ln"), {}}};
+    for (const auto& [precision, atol, expected] : {std::tuple{Precision::f64, 1e-12, 1e-20},
+                                                    {Precision::f64, 1e-7, 1e-10},
+                                                    {Precision::f64, 1e-14, 1e-24},
+                                                    {Precision::f32, 1e-12, 1e-12},
+                                                    {Precision::f32, 1e-9, 1e-12},
+                                                    {Precision::f32, 1e-7, 1e-10}}) {
+        Settings s;
+        s.precision = precision;
+        s.atol = atol;
+        const Json resolution = document(s, runs).at("one_minus_cosine_resolution");
+        EXPECT_NEAR(resolution.get<double>() / expected, 1, 1e-12)
+            << (precision == Precision::f32 ? "f32 " : "f64 ") << atol;
+    }
+    Settings s;
+    s.layers = 3;
+    EXPECT_TRUE(document(s, runs).at("one_minus_cosine_resolution").is_null()) << "layers have no tolerance";
+}
+
 // Of 33 samples the sixteen that are most even, the first and the last among them; of four all.
 TEST(Frames, OfTheSphereBeginAtTheStartAndEndAtTheEnd) {
     for (const auto& [samples, chosen] :
@@ -160,6 +182,36 @@ TEST(Forecasts, ShareTheWorkAmongThreads) {
     set_threads(before);
     EXPECT_GT(one, 0);
     EXPECT_NEAR(four, one / 4, 1e-12 * one);
+}
+
+// Beside the steps to come every sample that is to come is looked at, and what that costs is not what a step costs. In
+// time a look asks for the velocity too, for the speed.
+TEST(Forecasts, CountALookAtEverySampleToCome) {
+    Settings s;
+    s.tokens = 40;
+    s.dim = 30;
+    s.layers = 5;
+    const auto cost = [&] { return Cost(problem_of(s, scheme::find_scheme("post-ln").program), control_of(s)); };
+    const auto looks = [](const Cost& of, const StepState& state, std::size_t samples) {
+        return *of.seconds_left(state, 0, samples, false) - *of.seconds_left(state, 0, 0, false);
+    };
+    const Cost layers = cost();
+    s.layers.reset();
+    s.method = Method::rk4;
+    const Cost steps = cost();
+    for (const Cost& of : {layers, steps}) {
+        ASSERT_GT(std::fabs(of.sample_seconds() / of.evaluation_seconds() - 1), 0.1) << "nothing is tested";
+        for (const std::size_t samples : {1U, 7U, 1000U}) {
+            const double expected = static_cast<double>(samples) * of.sample_seconds();
+            EXPECT_NEAR(looks(of, {}, samples) / expected, 1, 1e-9) << samples;
+        }
+    }
+    // At the end of all steps nothing but looks is left.
+    StepState last;
+    last.steps = 5;
+    EXPECT_NEAR(*layers.seconds_left(last, 0, 1, false) / layers.sample_seconds(), 1, 1e-12);
+    EXPECT_EQ(*layers.seconds_left(last, 0, 0, false), 0);
+    EXPECT_NEAR((steps.sample_seconds() - layers.sample_seconds()) / steps.evaluation_seconds(), 1, 1e-9);
 }
 
 // The name of the file stays, what is in it does not.

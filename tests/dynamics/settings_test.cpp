@@ -116,6 +116,35 @@ TEST(SettingFields, WholeNumbersAreReadAsPeopleWriteThem) {
     }
 }
 
+// The least that each makes sense with, and one less. Samples of a trajectory and seeds count from 0, an FFN of width 0
+// is none, and a run has a start and an end.
+TEST(SettingFields, WholeNumbersBeginWhereTheyMakeSense) {
+    for (const auto& [key, least] : std::vector<std::pair<std::string, int>>{{"tokens", 1},
+                                                                             {"dim", 1},
+                                                                             {"heads", 1},
+                                                                             {"systems", 1},
+                                                                             {"layers", 1},
+                                                                             {"samples", 2},
+                                                                             {"ffn", 0},
+                                                                             {"start-frame", 0},
+                                                                             {"seed", 0}}) {
+        Settings settings;
+        const SettingField& field = field_named(key);
+        EXPECT_NO_THROW(field.parse(std::to_string(least), settings)) << key;
+        EXPECT_EQ(field.text(settings).value_or("0"), std::to_string(least)) << key;
+        try {
+            field.parse(std::to_string(least - 1), settings);
+            ADD_FAILURE() << key << " " << least - 1;
+        } catch (const Error& error) {
+            const std::string said = error.what();
+            EXPECT_NE(said.find(key + " = '" + std::to_string(least - 1) + "'"), std::string::npos) << said;
+        }
+    }
+    Settings first;
+    field_named("start-frame").parse("0", first);
+    EXPECT_EQ(first.start_frame, std::optional<std::size_t>(0)) << "the first sample, which is not the last by default";
+}
+
 TEST(SettingFields, GainsAreOfAllFourMatricesOrOneByOne) {
     Settings settings;
     parse_weights("kaiming:1.5", settings);
@@ -223,6 +252,46 @@ TEST(Settings, EqualStepsThatCannotBeCountedAreRefused) {
     settings.layers = 3;
     settings.dt = 1e-300;
     EXPECT_NO_THROW(check(settings)) << "three layers are three";
+}
+
+// Beyond 1e100 tolerances of the solvers leave the range of numbers.
+TEST(Settings, TimesBeyond1e100AreRefused) {
+    Settings settings;
+    for (const double time : {1e-300, 1.0, 1e99, 1e100}) {
+        settings.time = time;
+        EXPECT_NO_THROW(check(settings)) << time;
+    }
+    for (const double time : {std::nextafter(1e100, 1e101), 1e101, 1e199, 1e200, 1e201, 1e300}) {
+        settings.time = time;
+        try {
+            check(settings);
+            ADD_FAILURE() << time;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::usage) << time;
+            EXPECT_NE(std::string(error.what()).find("1e100"), std::string::npos) << error.what();
+        }
+    }
+    settings.layers = 3;
+    EXPECT_NO_THROW(check(settings)) << "layers do not ask for the time";
+}
+
+// Each by itself. Nothing can be divided by zero heads, or among zero systems.
+TEST(Settings, WithoutAHeadOrWithoutASystemAreRefused) {
+    for (const auto& [systems, heads] : {std::pair<std::size_t, std::size_t>{1, 0}, {0, 1}, {0, 0}, {7, 0}, {0, 2}}) {
+        Settings settings;
+        settings.systems = systems;
+        settings.heads = heads;
+        try {
+            check(settings);
+            FAIL() << systems << " systems, " << heads << " heads";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+            EXPECT_NE(std::string(error.what()).find("at least one of each"), std::string::npos) << error.what();
+        }
+    }
+    Settings settings;
+    settings.systems = settings.heads = 1;
+    EXPECT_NO_THROW(check(settings));
 }
 
 TEST(Settings, LayersWithoutADtAreWholeBlocks) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "dynamics/run.hpp"
 #include "scheme/catalogue.hpp"
@@ -159,7 +160,40 @@ struct Frame {
         const double* v = slopes[0].data() + 2 * token;
         return (x[0] * v[1] - x[1] * v[0]) / (x[0] * x[0] + x[1] * x[1]);
     }
+    // The velocity of the length of each token, by itself.
+    std::vector<double> growth() const {
+        std::vector<std::size_t> leader(settings.tokens);
+        std::iota(leader.begin(), leader.end(), std::size_t{0});
+        std::vector<Values> slopes;
+        frame->velocity(scheme::Environment::ode(0, 1e5, settings.tokens, 2), state, leader, slopes);
+        std::vector<double> all;
+        for (std::size_t token = 0; token < settings.tokens; ++token) {
+            const double* x = state.streams[0].data() + 2 * token;
+            const double* v = slopes[0].data() + 2 * token;
+            all.push_back((x[0] * v[0] + x[1] * v[1]) / std::hypot(x[0], x[1]));
+        }
+        return all;
+    }
 };
+
+// Tokens along e1, e2, -e1 and e2, whose lengths Pre-LN does not set: each grows by <theta, A>. By hand, with e = e^3:
+// (e - 1/e)/(e + 1/e + 2) along +-e1 and 2 e/(2 + 2 e) along e2. A length is taken for one that N0 sets when N0 gives
+// the same for twice the length; tokens here are twice as long as others, which must not be taken for it. Post-LN sets
+// all lengths: none of them moves.
+TEST(SlowMotion, EveryLengthGrowsThatTheEquationDoesNotSet) {
+    const double e = std::exp(3);
+    const double first = (e - 1 / e) / (e + 1 / e + 2);
+    const double second = e / (1 + e);
+    const std::vector<double> expected = {first, second, first, second};
+    for (const std::vector<double>& r : {std::vector<double>{1, 1, 2, 2}, {2, 2, 1, 1}, {1, 2, 4, 8}, {4, 2, 2, 1}}) {
+        const std::vector<double> x = {r[0], 0, 0, r[1], -r[2], 0, 0, r[3]};
+        const std::vector<double> growth = Frame("pre-ln", false, x).growth();
+        for (std::size_t token = 0; token < 4; ++token) {
+            EXPECT_NEAR(growth[token], expected[token], 1e-14) << token << " of lengths " << testing::PrintToString(r);
+        }
+        EXPECT_EQ(Frame("post-ln", false, x).growth(), (std::vector<double>{0, 0, 0, 0}));
+    }
+}
 
 // Pre-LN, s = r. Tokens 0 and 1 along (1, 0) with r = 1 and 3, token 2 along (0, 1): F = e^0/Z, Z = 2 e^3 + 1. By
 // themselves they turn by F/1 and F/3; the mean weighted with s_j Z_j is F (1 + 1)/(1 + 3).

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <tuple>
 
 #include "at_most.hpp"
 #include "core/error.hpp"
@@ -232,6 +233,46 @@ TEST_F(StartFiles, OfTrajectoriesOfOthersAreReadInOnePieceOrRefused) {
     }
 }
 
+// "HDF5 File Format Specification", superblock: version 1 has four bytes more than version 0 before its addresses, two
+// for the size of nodes of chunks, which a file has to say where it is not 32, and two that are zero. The base address
+// is at 28 there and at 24 in version 0; anything but 0 is a file behind something else, whose addresses are not ours.
+TEST_F(StartFiles, OfTrajectoriesWithEitherOldSuperblockAreReadFromBaseAddressZero) {
+    const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (const auto& [version, base] : {std::pair<char, std::size_t>{0, 24}, {1, 28}}) {
+        const hid_t how = H5Pcreate(H5P_FILE_CREATE);
+        if (version == 1) {
+            H5Pset_istore_k(how, 64);
+        }
+        const hid_t file = H5Fcreate(path("block.h5").c_str(), H5F_ACC_TRUNC, how, H5P_DEFAULT);
+        const hid_t links = H5Pcreate(H5P_LINK_CREATE);
+        H5Pset_create_intermediate_group(links, 1);
+        const hsize_t shape[3] = {2, 2, 2};
+        const hid_t space = H5Screate_simple(3, shape, nullptr);
+        const hid_t set = H5Dcreate2(file, "/particles/tokens/position/value", H5T_IEEE_F32LE, space, links,
+                                     H5P_DEFAULT, H5P_DEFAULT);
+        ASSERT_GE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+        H5Dclose(set);
+        H5Sclose(space);
+        H5Pclose(links);
+        H5Fclose(file);
+        H5Pclose(how);
+        const std::string whole = read_regular_file(path("block.h5"), 1U << 20U);
+        ASSERT_EQ(whole[8], version) << "nothing is tested";
+        EXPECT_EQ(open_start_file(path("block.h5"), std::nullopt)->rows(), (std::vector<double>{5, 6, 7, 8}));
+        EXPECT_EQ(open_start_file(path("block.h5"), 0)->rows(), (std::vector<double>{1, 2, 3, 4}));
+        for (std::size_t byte = 0; byte < 8; ++byte) {
+            std::string moved = whole;
+            moved[base + byte] = 2;
+            try {
+                read_h5md(std::as_bytes(std::span(moved)), "moved.h5");
+                ADD_FAILURE() << "byte " << byte << " of the base address of version " << int{version};
+            } catch (const Error& error) {
+                EXPECT_NE(std::string(error.what()).find("a user block"), std::string::npos) << error.what();
+            }
+        }
+    }
+}
+
 TEST_F(StartFiles, OfTrajectoriesOfSeveralGroupsWithoutTokensAreRefused) {
     const hid_t file = H5Fcreate(path("two.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t links = H5Pcreate(H5P_LINK_CREATE);
@@ -286,6 +327,18 @@ TEST_F(StartFiles, OfCsvAreOneRowAToken) {
         expect_refused(write("a.csv", text), says);
     }
     expect_refused(write("a.csv", std::string("1,2\n\0,3\n", 8)), "in line 2");
+}
+
+// The first row says how many numbers a row has; a header does not.
+TEST_F(StartFiles, OfCsvWithRowsOfTwoLengthsAreRefusedWithBothCounts) {
+    for (const auto& [text, got, expected] :
+         {std::tuple{"1,2\n3\n", "got 1 numbers in line 2 of ", "expected 2, as in the rows before"},
+          {"1,2\n3,4\n5,6,7\n", "got 3 numbers in line 3 of ", "expected 2, as in the rows before"},
+          {"x\n1,2,3\n4\n", "got 1 numbers in line 3 of ", "expected 3, as in the rows before"}}) {
+        const std::string file = write("a.csv", text);
+        expect_refused(file, got);
+        expect_refused(file, expected);
+    }
 }
 
 TEST_F(StartFiles, WithNumbersThatAreNoneAreRefused) {

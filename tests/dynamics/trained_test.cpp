@@ -137,6 +137,30 @@ TEST(TrainedWeights, AreSaidToBeGoneThroughAgainOnlyBeyondTheLastBlock) {
     EXPECT_TRUE(says_again());
 }
 
+// What a run does otherwise than the model, after the model's own notes; nothing where both do the same.
+TEST(TrainedWeights, SayWhereARunIsUnlikeTheModel) {
+    std::vector<std::size_t> asked;
+    auto trained = std::make_shared<TrainedWeights>(*counting_blocks(3, asked));
+    trained->notes = {"Of the model itself."};
+    trained->causal = true;
+    Settings s = settings_with(trained);
+    s.causal = true;
+    EXPECT_EQ(trained_notes(s), trained->notes);
+    s.causal = false;
+    s.beta = 0.25;
+    s.layers = 4;
+    EXPECT_EQ(trained_notes(s),
+              (std::vector<std::string>{"Of the model itself.", "The model has a causal mask, this run has none.",
+                                        "beta is 0.25, that of the model is 7.",
+                                        "After its 3 blocks the model is gone through again."}));
+    trained->causal = false;
+    trained->beta = 0.25;
+    s.causal = true;
+    s.layers = 3;
+    EXPECT_EQ(trained_notes(s),
+              (std::vector<std::string>{"Of the model itself.", "The model has no mask, this run has a causal one."}));
+}
+
 TEST(TrainedWeights, ChangeAtIntegerTimesInTheLimit) {
     std::vector<std::size_t> asked;
     Settings s = settings_with(counting_blocks(3, asked));

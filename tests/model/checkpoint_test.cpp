@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -33,7 +34,8 @@ struct Stored {
 // A golden checkpoint taken apart, to be spoilt and written again.
 struct Checkpoint {
     explicit Checkpoint(const std::string& name) {
-        const std::filesystem::path folder = golden_folder() / name;
+        const bool vit = name.starts_with("vit");
+        const std::filesystem::path folder = (vit ? golden_folder().parent_path() / "vit" : golden_folder()) / name;
         config = parse_json(read_text_file(folder / "config.json", 1 << 20), "config");
         const SafeTensors file = SafeTensors::open_checkpoint(folder);
         for (const std::string& tensor_name : file.names()) {
@@ -237,13 +239,21 @@ TEST(Checkpoint, HeadsForOtherTasksAreLeftOut) {
         const char* model;
         std::vector<std::string> heads;
     };
+    // Of classes that transformers has for each family, and the value head of TRL.
     const std::vector<Case> cases = {
         {"gpt2", {"score.weight"}},
         {"gpt2", {"classifier.weight", "classifier.bias"}},
         {"gpt2", {"multiple_choice_head.summary.weight", "multiple_choice_head.summary.bias"}},
+        {"gpt2", {"qa_outputs.weight", "qa_outputs.bias", "v_head.summary.weight", "v_head.summary.bias"}},
+        {"gpt-neox",
+         {"score.weight", "classifier.weight", "classifier.bias", "qa_outputs.weight", "v_head.summary.bias"}},
+        {"opt", {"score.weight", "qa_outputs.weight", "qa_outputs.bias", "v_head.summary.weight"}},
         {"llama-bias-tied", {"score.weight", "score.bias"}},
+        {"llama-gqa", {"v_head.summary.weight"}},
         {"qwen2", {"qa_outputs.weight", "qa_outputs.bias"}},
         {"bert", {"classifier.weight", "cls.predictions.bias"}},
+        {"bert", {"pooler.dense.weight", "qa_outputs.weight"}},
+        {"vit", {"pooler.dense.weight", "classifier.weight", "classifier.bias", "decoder.0.weight", "decoder.0.bias"}},
     };
     for (const Case& tried : cases) {
         Checkpoint checkpoint(tried.model);
@@ -257,7 +267,7 @@ TEST(Checkpoint, HeadsForOtherTasksAreLeftOut) {
     }
 }
 
-// Masks and frequencies that older versions saved with every block.
+// Masks and frequencies that older versions saved with every block, and what only training needs.
 TEST(Checkpoint, BuffersAreLeftOut) {
     const std::vector<std::pair<const char*, std::vector<std::string>>> cases = {
         {"gpt2", {"transformer.h.0.attn.bias", "transformer.h.0.attn.masked_bias", "transformer.h.1.attn.masked_bias"}},
@@ -266,6 +276,8 @@ TEST(Checkpoint, BuffersAreLeftOut) {
           "gpt_neox.layers.0.attention.rotary_emb.inv_freq"}},
         {"llama-gqa", {"model.layers.0.self_attn.rotary_emb.inv_freq"}},
         {"bert", {"embeddings.position_ids", "embeddings.token_type_ids"}},
+        {"vit", {"embeddings.mask_token"}},  // what a patch is replaced with in training for masked images
+        {"vit-classifier-f16", {"vit.embeddings.mask_token"}},
     };
     for (const auto& [name, buffers] : cases) {
         Checkpoint checkpoint(name);
@@ -310,6 +322,50 @@ TEST(Checkpoint, AHeadInTheFileIsUsedThoughTheConfigurationTies) {
     const Model<float> model = load();
     EXPECT_TRUE(model.architecture().tied);
     EXPECT_EQ(model.at(model.layout().tokens)[5], embedding.values[5]);
+}
+
+// The same numbers in another type are no other head: what counts is the value that each stands for.
+TEST(Checkpoint, AHeadOfAnotherTypeIsTiedWhereItsNumbersAreThoseOfTheEmbedding) {
+    Checkpoint checkpoint("llama-bias-tied");
+    std::vector<float>& numbers = checkpoint.tensors.at("model.embed_tokens.weight").values;
+    std::vector<std::uint16_t> narrow;  // bfloat16 is the first half of a float
+    for (float& number : numbers) {
+        auto bits = std::bit_cast<std::uint32_t>(number) & 0xffff0000U;
+        number = std::bit_cast<float>(bits);
+        narrow.push_back(static_cast<std::uint16_t>(bits >> 16U));
+    }
+    const Stored embedding = checkpoint.tensors.at("model.embed_tokens.weight");
+    checkpoint.tensors.erase("model.embed_tokens.weight");
+    const auto load = [&](const std::string& as_bf16, const std::string& as_f64, const std::vector<double>& wide) {
+        const TemporaryFolder folder;
+        checkpoint.write(folder.path());
+        std::vector<TensorToWrite> list;
+        for (const auto& [name, stored] : checkpoint.tensors) {
+            list.push_back(tensor(name, stored.shape, std::span<const float>(stored.values)));
+        }
+        list.push_back({as_bf16, Dtype::bf16, embedding.shape, std::as_bytes(std::span(narrow))});
+        list.push_back(tensor(as_f64, embedding.shape, std::span<const double>(wide)));
+        write_safetensors(folder.path() / "model.safetensors", list);
+        return load_model(folder.path());
+    };
+    const std::vector<double> same(embedding.values.begin(), embedding.values.end());
+    for (const auto& [as_bf16, as_f64] :
+         {std::pair{"model.embed_tokens.weight", "lm_head.weight"}, {"lm_head.weight", "model.embed_tokens.weight"}}) {
+        const Model<float> tied = load(as_bf16, as_f64, same);
+        EXPECT_TRUE(tied.architecture().tied) << as_bf16;
+        for (const std::string& note : tied.notes()) {
+            EXPECT_EQ(note.find("differs from the embedding"), std::string::npos) << note;
+        }
+        for (const std::size_t place : {std::size_t{0}, same.size() - 1}) {
+            std::vector<double> other = same;
+            other[place] += 0.001953125;
+            const Model<float> untied = load(as_bf16, as_f64, other);
+            EXPECT_FALSE(untied.architecture().tied) << as_bf16 << " " << place;
+            EXPECT_TRUE(std::any_of(untied.notes().begin(), untied.notes().end(), [](const std::string& note) {
+                return note.find("lm_head.weight differs from the embedding") != std::string::npos;
+            })) << as_bf16;
+        }
+    }
 }
 
 // Biases are all there or all missing; one part without them is a file that lost something.

@@ -1,6 +1,7 @@
 // Initialisation: the matrices that are drawn have the deviations and lengths that each scheme's source prescribes.
 #include "model/initialise.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -124,6 +125,28 @@ TEST(Initialise, GivesEveryNumberOfItsOwnAndTheSameForTheSameSeed) {
     // The first numbers of the first table: what seeds of saved runs rely on.
     const Random stream(5, static_cast<std::uint64_t>(layout.tokens));
     EXPECT_FLOAT_EQ(first.at(layout.tokens)[7], static_cast<float>(0.02 * stream.normal(7)));
+}
+
+// A matrix of many numbers is drawn in pieces, and no number comes twice: two of 10^5 doubles agree by chance in one of
+// a million models. Number k is number k of the stream, which is what seeds of saved runs rely on.
+TEST(Initialise, DrawsLargeMatricesWithoutRepeats) {
+    Architecture large = medium("pre-ln");
+    large.vocab = 1100;  // 70,400 numbers
+    const auto model = initialised<double>(large, scheme::Recipe{}, 5);
+    const Layout& layout = model.layout();
+    const Random stream(5, static_cast<std::uint64_t>(layout.tokens));
+    std::vector<double> all;
+    for (std::size_t k = 0; k < 1100 * 64; ++k) {
+        ASSERT_NEAR(model.at(layout.tokens)[k], 0.02 * stream.normal(k), 1e-16) << k;
+        all.push_back(model.at(layout.tokens)[k]);
+    }
+    for (const int matrix : {layout.head, layout.positions, layout.blocks[0].ffn_out.weight}) {
+        const std::size_t count = layout.parameters[static_cast<std::size_t>(matrix)].elements();
+        ASSERT_GT(count, 4096U);
+        all.insert(all.end(), model.at(matrix), model.at(matrix) + count);
+    }
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
 }
 
 // Block l of L is at the depth l/L, counted from 1, for a recipe as for an equation.

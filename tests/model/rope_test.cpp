@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -57,6 +58,32 @@ TEST(Rope, FrequenciesInFloatAreThoseOfTorch) {
             EXPECT_NEAR(exact[i], expected, 4e-6 * expected) << kind << ' ' << theta << ' ' << i;
         }
         EXPECT_LE(differ, 6U) << kind << ' ' << theta << ", of " << frequencies.size();
+    }
+}
+
+// 1/(theta ** (torch.arange(0, dims, 2).float()/dims)): the quotients of 2 i and 128 above are floats, others are
+// rounded to one, and the power makes ln(theta) times as much of it. In double nothing of this is rounded.
+TEST(Rope, ExponentsInFloatAreRoundedAsTorchRoundsThem) {
+    for (const std::size_t dims : {80U, 96U, 24U}) {
+        Rope rope;
+        rope.dims = dims;
+        rope.theta = 1e6;
+        const std::vector<float> frequencies = rope_frequencies<float>(rope, 100);
+        const std::vector<double> exact = rope_frequencies<double>(rope, 100);
+        ASSERT_EQ(frequencies.size(), dims / 2);
+        ASSERT_EQ(exact.size(), dims / 2);
+        double rounded_away = 0;
+        for (std::size_t i = 0; i < dims / 2; ++i) {
+            const double exponent = static_cast<double>(2 * i) / static_cast<double>(dims);
+            const float rounded = static_cast<float>(2 * i) / static_cast<float>(dims);
+            const double expected = std::pow(1e6, -static_cast<double>(rounded));
+            const double wide = std::pow(1e6, -exponent);
+            // The power and its inverse are rounded to floats, by at most 6e-8 each.
+            EXPECT_NEAR(frequencies[i] / expected, 1, 1.3e-7) << dims << ' ' << i;
+            EXPECT_NEAR(exact[i] / wide, 1, 1e-14) << dims << ' ' << i;
+            rounded_away = std::max(rounded_away, std::fabs(wide / expected - 1));
+        }
+        EXPECT_GT(rounded_away, 2.6e-7) << "nothing is tested with " << dims << " channels";
     }
 }
 

@@ -270,6 +270,10 @@ TEST(Sample, ATextBeginsWithItsBeginAndEndsWithEither) {
     const TextEnds both = ends(R"({"eos_token_id": [2, 5], "bos_token_id": 1})");
     EXPECT_EQ(both.begin, 1);
     EXPECT_EQ(both.last, (std::vector<std::int32_t>{1, 2, 5}));
+    // Of several the first that the vocabulary has, and a text ends with any of them.
+    const TextEnds several = ends(R"({"bos_token_id": [99, 7, 3, 9], "eos_token_id": [2, 5]})");
+    EXPECT_EQ(several.begin, 7);
+    EXPECT_EQ(several.last, (std::vector<std::int32_t>{7, 3, 9, 2, 5}));
     EXPECT_FALSE(ends(R"({"eos_token_id": 2})").begin.has_value());
     EXPECT_EQ(ends(R"({"eos_token_id": 2})").last, (std::vector<std::int32_t>{2}));
     const TextEnds none = ends(R"({"eos_token_id": null, "bos_token_id": 11})");  // which the vocabulary lacks

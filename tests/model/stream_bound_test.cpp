@@ -63,6 +63,22 @@ TEST(StreamBound, OfACoefficientThatIsNoNumberIsUnknown) {
     }
 }
 
+// ReZero begins so: a branch that may be of any length, times 0, is 0, and what is left is the skip.
+TEST(StreamBound, OfABranchTimesZeroIsThatOfTheRest) {
+    EXPECT_EQ(bound_of("0.5*x + 0*f(norm(x)) | norm(x)"), StreamBound::bounded);
+    EXPECT_EQ(bound_of("0.5*x + a*f(norm(x)) | norm(x) where a = 0"), StreamBound::bounded);
+    for (const auto& [skip, bound] :
+         {std::pair{"0.5", StreamBound::bounded}, {"1", StreamBound::linear}, {"1.5", StreamBound::exponential}}) {
+        const std::string equation = std::string(skip) + "*x + a*f(norm(x)) | norm(x) where ~a[d] = 0";
+        Model<float> model = test::tiny_model<float>(test::tiny_architecture(equation), 3, false);
+        EXPECT_EQ(stream_bound(model, 7), bound) << equation;
+        for (const int parameter : model.layout().blocks[2].learned) {
+            model.parameters()->at(parameter)[5] = 1e-6F;  // one channel of one block is enough
+        }
+        EXPECT_EQ(stream_bound(model, 7), StreamBound::none) << equation;
+    }
+}
+
 // y grows by a bounded piece a block, and x by y: faster than linearly, and nothing here says how fast.
 TEST(StreamBound, OfAStreamThatAnotherFeedsIsUnknown) {
     const std::string pieces = "a = norm(attn(norm(x))); x = x + dt*a + dt*norm(ffn(norm(x))) + dt*";

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "../core/support.hpp"
@@ -391,6 +392,22 @@ TEST(Recorder, AnInfiniteScoreIsNotFiniteButTheMaskIs) {
         Pass<float> pass(model, tiny_ids.size());
         pass.forward(tiny_ids, recorder.taps());
         EXPECT_EQ(recorder.is_finite(), size == 1);
+    }
+}
+
+// No number at all is not the mask either: of the scores as of everything else.
+TEST(Recorder, AScoreThatIsNoNumberIsNotFinite) {
+    const Architecture a = tiny_architecture("x + dt*f(norm(x)) | norm(x)");
+    for (const char* what : {"scores", "attention", "stream.4"}) {
+        for (const float wrong : {0.0F, std::numeric_limits<float>::quiet_NaN()}) {
+            Model<float> model = tiny_model<float>(a, 3);
+            const Linear& qkv = model.layout().blocks.back().qkv[0];
+            model.parameters()->at(qkv.bias)[0] += wrong;  // of one channel of the queries
+            Recorder recorder(a, tiny_ids.size(), parse_recorded(what, a));
+            Pass<float> pass(model, tiny_ids.size());
+            pass.forward(tiny_ids, recorder.taps());
+            EXPECT_EQ(recorder.is_finite(), wrong == 0) << what;
+        }
     }
 }
 

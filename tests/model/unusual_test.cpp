@@ -194,6 +194,27 @@ TEST(Config, MissingKeysOfTheRelativesOfLlama) {
     EXPECT_EQ(neox.equation, "x + dt*attn(norm(x)) + dt*ffn(norm(x)) | norm(x)");
 }
 
+// A file of our own that says no more than its equation: GPT-2's block, without positions and biases.
+TEST(Config, MissingKeysOfModelsOfOurOwn) {
+    const Architecture a = read({{"model_type", "flyball"}, {"equation", "x + dt*f(norm(x)) | norm(x)"}});
+    EXPECT_TRUE(a.causal);
+    EXPECT_EQ(a.eps, 1e-5);
+    EXPECT_EQ(a.dt, 1);
+    EXPECT_EQ(a.norm, "layernorm");
+    EXPECT_EQ(a.activation, Activation::gelu_tanh);
+    EXPECT_EQ(a.attention_kind, attention::Kind::softmax);
+    EXPECT_EQ(a.rope.dims, 0U);
+    EXPECT_TRUE(a.has_head && a.tied && a.scale_scores);
+    EXPECT_FALSE(a.learned_positions || a.embedding_norm || a.gated || a.qkv_bias || a.output_bias || a.ffn_bias ||
+                 a.norm_bias || a.scale_by_layer || a.ffn_gains || a.logit_gains);
+    EXPECT_EQ(a.score_factor, 0);
+    EXPECT_EQ(a.score_cap, 0);
+    EXPECT_EQ(a.logit_cap, 0);
+    EXPECT_EQ(a.logit_scale, 1);
+    EXPECT_EQ(a.embedding_scale, 1);
+    EXPECT_EQ(a.ffn_scale, 1);
+}
+
 // The root is that of torch.tensor(hidden_size**0.5), a float: 24^0.5 = 4.898979485566356 becomes 4.898979663848877.
 TEST(Config, GemmasEmbeddingScaleIsRoundedToFloat) {
     const Json sizes = {{"model_type", "gemma3_text"}, {"hidden_size", 24}};
@@ -274,6 +295,21 @@ TEST(Config, GemmaWithImagesIsReadFromItsTextConfig) {
     EXPECT_EQ(a.embedding_scale, 4);
     EXPECT_EQ(a.logit_cap, 0);
     EXPECT_TRUE(a.tied);
+    // Whether the head is the embedding belongs to the whole model: the key inside is looked at by nobody.
+    const auto tied = [](const Json& outside, const Json& inside) {
+        Json json = {{"model_type", "gemma3"}, {"text_config", {{"hidden_size", 16}}}};
+        json.update(outside);
+        json["text_config"].update(inside);
+        return read(json).tied;
+    };
+    const Json none = Json::object();
+    const Json yes = {{"tie_word_embeddings", true}};
+    const Json no = {{"tie_word_embeddings", false}};
+    EXPECT_TRUE(tied(none, none));
+    EXPECT_TRUE(tied(none, no));
+    EXPECT_TRUE(tied(yes, no));
+    EXPECT_FALSE(tied(no, none));
+    EXPECT_FALSE(tied(no, yes));
 }
 
 TEST(Config, WindowsAreWhereTheFamilyHasThem) {
@@ -345,6 +381,29 @@ TEST(Config, RotaryPositionsFollowTheRulesOfTransformers) {
     EXPECT_FALSE(yarn.truncate);
     EXPECT_NEAR(yarn.attention_factor, 1.1217511437, 1e-9);  // (0.2 ln 4 + 1)/(0.1 ln 4 + 1)
     EXPECT_EQ(rope({{"partial_rotary_factor", 0.25}}).dims, 8U) << "looked at by nobody without a scaling";
+}
+
+// _compute_yarn_parameters of transformers: with m(w) = 0.1 w ln(factor) + 1, and m = 1 up to a factor of 1, the ratio
+// m(mscale)/m(mscale_all_dim) where both are there and neither is 0, otherwise m(1); attention_factor goes before both.
+TEST(Config, TheTemperatureOfYarnComesFromBothScalesOrFromNone) {
+    const auto factor = [](double stretched, const Json& more) {
+        Json scaling = {{"rope_type", "yarn"}, {"factor", stretched}, {"original_max_position_embeddings", 16}};
+        scaling.update(more);
+        return read(llama("llama", {{"max_position_embeddings", 64}, {"rope_scaling", scaling}})).rope.attention_factor;
+    };
+    const double usual = 0.1 * std::log(4.0) + 1;
+    const double three = 0.3 * std::log(4.0) + 1;
+    EXPECT_NEAR(factor(4, Json::object()), usual, 1e-15);
+    EXPECT_NEAR(factor(4, {{"mscale", 3.0}}), usual, 1e-15);
+    EXPECT_NEAR(factor(4, {{"mscale_all_dim", 3.0}}), usual, 1e-15);
+    EXPECT_NEAR(factor(4, {{"mscale", 3.0}, {"mscale_all_dim", 0}}), usual, 1e-15);
+    EXPECT_NEAR(factor(4, {{"mscale", 0}, {"mscale_all_dim", 3.0}}), usual, 1e-15);
+    EXPECT_NEAR(factor(4, {{"mscale", 3.0}, {"mscale_all_dim", nullptr}}), usual, 1e-15);
+    EXPECT_NEAR(factor(4, {{"mscale", 3.0}, {"mscale_all_dim", 1.0}}), three / usual, 1e-15);
+    EXPECT_NEAR(factor(4, {{"mscale", 1.0}, {"mscale_all_dim", 3.0}}), usual / three, 1e-15);
+    EXPECT_EQ(factor(4, {{"mscale", 3.0}, {"mscale_all_dim", 1.0}, {"attention_factor", 0.75}}), 0.75);
+    EXPECT_EQ(factor(1, {{"mscale", 3.0}, {"mscale_all_dim", 1.0}}), 1);
+    EXPECT_EQ(factor(0.5, Json::object()), 1);
 }
 
 TEST(Config, WhatTransformersCannotReadOrWeCannotRunIsOneSentence) {
