@@ -13,9 +13,14 @@ namespace flyball {
 
 namespace {
 
-// Of OpenBLAS's kernels those that use AVX2 or more; the others are for CPUs without it.
-constexpr std::array<std::string_view, 6> modern = {"Haswell",  "Zen",        "Excavator",
-                                                    "SkylakeX", "Cooperlake", "SapphireRapids"};
+// Of OpenBLAS's kernels those that use AVX2 or AVX-512; the others are for CPUs without them.
+constexpr std::array<std::string_view, 3> with_avx2 = {"Haswell", "Zen", "Excavator"};
+constexpr std::array<std::string_view, 3> with_avx512 = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+
+template <std::size_t count>
+bool is_one_of(const std::array<std::string_view, count>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 struct Features {
     bool avx2 = false;
@@ -37,10 +42,13 @@ Features features() {
 }  // namespace
 
 std::string better_blas_core(std::string_view chosen, bool avx2, bool avx512) {
-    if (chosen == "unknown" || std::find(modern.begin(), modern.end(), chosen) != modern.end()) {
+    if (chosen == "unknown" || is_one_of(with_avx512, chosen)) {
         return "";
     }
-    return avx512 ? "SkylakeX" : avx2 ? "Haswell" : "";
+    if (avx512) {
+        return "SkylakeX";
+    }
+    return avx2 && !is_one_of(with_avx2, chosen) ? "Haswell" : "";
 }
 
 void choose_blas_core() {
@@ -63,6 +71,10 @@ void choose_blas_core() {
     forget();
     choose();
     unsetenv("OPENBLAS_CORETYPE");  // programs that we start choose for themselves
+    if (blas_core() != better) {  // built without these kernels, it takes those of 2004: then its own choice was better
+        forget();
+        choose();
+    }
 }
 
 }  // namespace flyball

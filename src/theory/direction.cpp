@@ -179,7 +179,8 @@ Frame Frame::of(const Direction& direction, double n) {
     return {u.a, u.b, 1 / overlap, n / (overlap * overlap)};
 }
 
-// What rounding leaves of a vector along g is nothing: it would turn tokens that no longer move, by 1e-8 within t = 1e94.
+// What rounding leaves of a vector along g is nothing: it would turn tokens that no longer move, by 1e-8 within
+// t = 1e94.
 PlaneVector Frame::from_plane(const PlaneVector& x) const {
     constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
     const double along = x.a / alpha;

@@ -50,8 +50,8 @@ std::vector<Point> solve(const scheme::Program& program, const Settings& setting
 
 namespace {
 
-// When `holds` begins to hold between `low`, where it does not, and `high`, where it does: halves the time between. Always from
-// `before`, where a step began, so that every try is one short integration.
+// When `holds` begins to hold between `low`, where it does not, and `high`, where it does: halves the time between.
+// Always from `before`, where a step began, so that every try is one short integration.
 template <class Holds>
 double first_time(Track& track, const Track::Mark& before, double low, double high, const Holds& holds) {
     while (high - low > 4e-16 * high) {
@@ -72,8 +72,8 @@ bool may_turn(const scheme::Program& program) {
            !scheme::TimeScalars(program).constant();
 }
 
-// The points of a step of which `there` may hold at the second and not at the first. Steps are about as long as swings: between
-// quarters of one gamma turns at most once, and is at its largest where its velocity changes sign.
+// The points of a step of which `there` may hold at the second and not at the first. Steps are about as long as swings:
+// between quarters of one gamma turns at most once, and is at its largest where its velocity changes sign.
 template <class There>
 std::optional<std::pair<double, double>> crossing(Track& track, const Track::Mark& before, const Point& from,
                                                   const Point& to, const There& there) {

@@ -15,11 +15,17 @@ TEST(BlasCore, IsChosenByFeaturesWhereTheLibraryTookOldKernels) {
     EXPECT_EQ(better_blas_core("Prescott", true, false), "Haswell");
     EXPECT_EQ(better_blas_core("Sandybridge", true, false), "Haswell");
     EXPECT_EQ(better_blas_core("Prescott", false, false), "") << "an old CPU";
+    for (const char* without_avx512 : {"Haswell", "Zen", "Excavator"}) {
+        EXPECT_EQ(better_blas_core(without_avx512, true, true), "SkylakeX") << without_avx512;
+    }
 }
 
 TEST(BlasCore, IsLeftAloneWhereItFits) {
-    for (const char* fits : {"Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids", "unknown"}) {
+    for (const char* fits : {"SkylakeX", "Cooperlake", "SapphireRapids", "unknown"}) {
         EXPECT_EQ(better_blas_core(fits, true, true), "") << fits;
+    }
+    for (const char* fits : {"Haswell", "Zen", "Excavator"}) {
+        EXPECT_EQ(better_blas_core(fits, true, false), "") << fits;
     }
 }
 
@@ -34,6 +40,7 @@ TEST(BlasCore, ProductsAreRightAfterTheChoice) {
     const char* const told = std::getenv("OPENBLAS_CORETYPE");
     if (__builtin_cpu_supports("avx2") && core != "unknown" && (told == nullptr || *told == '\0')) {
         EXPECT_NE(core, "Prescott");
+        EXPECT_TRUE(!__builtin_cpu_supports("avx512vl") || (core != "Haswell" && core != "Zen")) << core;
     }
 #endif
     constexpr std::size_t n = 70;
