@@ -33,11 +33,15 @@ std::string stream_words(const BlockReport& block) {
                        growth_words(block), number(own.stream[1]), number(own.stream.back()), own.depth);
 }
 
-// "the gradient at the first block is 5 times that at the last"
+// "the gradient at the first block is 5 times that at the last". None behind the last block: the readout is of another
+// stream.
 std::string gradient_words(const BlockReport& block) {
     const DepthCurve& own = block.beginning.own;
     if (own.gradient[1] == 0) {
         return "no gradient reaches the first block";
+    }
+    if (own.gradient.back() == 0) {
+        return "no gradient reaches x behind the last block";
     }
     const double ratio = own.gradient_ratio();
     return std::isfinite(ratio)

@@ -38,7 +38,7 @@ std::string law_text(const theory::Law& law) {
 
 // "as fast", "0.5 times as fast"
 std::string times_as_fast(double ratio) {
-    const std::string times = fmt::format("{:.2g}", ratio);
+    const std::string times = format_short(ratio, 2);
     return times == "1" ? "as fast" : times + " times as fast";
 }
 

@@ -119,9 +119,9 @@ Measurement separation(const Context& context) {
     }
     Measurement result = on(model);
     result.predicted = fmt::format("{} to {}", low, high);
-    result.measured = seen;
+    result.measured = seen.empty() ? "no N from 16 on" : seen;
     result.tolerance = "none";
-    result.verdict = verdict_of(inside);
+    result.verdict = seen.empty() ? Verdict::undecided : verdict_of(inside);
     return result;
 }
 

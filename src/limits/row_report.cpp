@@ -165,6 +165,14 @@ Json row_document(const model::Model<float>& model, const model::Input& given, c
         settings.attention.empty() ? Normaliser::of(a.attention_kind) : settings.attention.front();
     const Seen seen = seen_by(a, layer, *settings.row, given.tokens());
     const Taken taken = take(model, given, settings);
+    if (taken.logits.empty()) {
+        throw Error(ErrorKind::usage, "limits.row", setting("head", fmt::format("{}.{}", layer, head)),
+                    fmt::format("a block that calls attention, which block {} does not", layer));
+    }
+    if (taken.logits.size() != seen.count()) {
+        throw Error(ErrorKind::input, "limits.row", "an equation that calls attention twice in a block",
+                    "one call of attention a block");
+    }
     const double temperature = normaliser.temperature(1 / a.score_scale(layer));
     const std::vector<double> direction = direction_of(settings.seed, *settings.row, seen.count());
     const std::vector<double> weights = weights_at(normaliser, temperature, 0, taken.logits, direction);

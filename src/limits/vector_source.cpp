@@ -57,10 +57,12 @@ void VectorSource::prepare(Prepared& prepared, std::size_t layer, const float* x
 void VectorSource::listen(model::Taps<float>& taps) {
     switch (vectors_) {
         case Vectors::embedding:
-            // The vectors are those of all layers; which keys a row sees may differ.
+            // The vectors are those of all layers; which keys a row sees may differ. A block may call no attention.
             taps.add("blocks.*.attn.in", [this](const View& view) {
-                if (view.layer == 0 || architecture_.window(view.layer) != architecture_.window(view.layer - 1)) {
+                const std::size_t window = architecture_.window(view.layer);
+                if (prepared_window_ != window) {
                     prepare(shared_, view.layer, nullptr, 0, 0);
+                    prepared_window_ = window;
                 }
             });
             return;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "limits/gram.hpp"
@@ -39,7 +40,8 @@ class VectorSource {
     bool all_keys_;
     std::uint64_t source_;  // no two sources have the same
     Prepared shared_;
-    std::vector<float> values_;  // [tokens, kv_heads*head_dim]
+    std::optional<std::size_t> prepared_window_;  // of embeddings: whose rows shared_.least is of
+    std::vector<float> values_;                   // [tokens, kv_heads*head_dim]
 };
 
 }  // namespace flyball::limits

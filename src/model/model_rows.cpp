@@ -7,6 +7,10 @@
 
 namespace flyball::model {
 
+bool goes_on_for_ever(const Architecture& architecture) {
+    return architecture.rope.scaling == Rope::Scaling::dynamic && !architecture.learned_positions;
+}
+
 void check_ids(const Architecture& architecture, std::span<const std::int32_t> ids) {
     if (architecture.patches.any() && !ids.empty()) {
         throw Error(ErrorKind::input, "model.forward",

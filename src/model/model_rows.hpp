@@ -10,6 +10,10 @@
 
 namespace flyball::model {
 
+// Whether a sequence may be longer than `positions` by itself: dynamic rotary positions are made for that, but a table
+// of learned ones beside them ends.
+bool goes_on_for_ever(const Architecture& architecture);
+
 // Throws Error(input) for an id that the model has no row for.
 void check_ids(const Architecture& architecture, std::span<const std::int32_t> ids);
 

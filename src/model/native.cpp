@@ -146,6 +146,9 @@ void read_rope_scaling(const ConfigReader& config, Rope& rope) {
     read_name(config, "scaling", scalings, rope.scaling);
     rope.truncate = config.flag("truncate", rope.truncate);
     visit_rope_numbers(rope, [&config](const char* key, double& value) { value = config.number(key, value); });
+    if (rope.scaling != Rope::Scaling::yarn) {
+        rope.attention_factor = 1;  // no other has one
+    }
     if (rope.scaling != Rope::Scaling::none && !(rope.factor > 0 && rope.original_positions > 0)) {
         config.fail(rope.factor > 0 ? "original_positions" : "factor", "a number above 0");
     }

@@ -16,8 +16,7 @@ namespace flyball::model {
 
 void check_length(const Architecture& architecture, const Batch& batch) {
     const std::size_t tokens = batch.tokens;
-    const bool unlimited =
-        architecture.rope.scaling == Rope::Scaling::dynamic || (batch.allow_long && !architecture.learned_positions);
+    const bool unlimited = goes_on_for_ever(architecture) || (batch.allow_long && !architecture.learned_positions);
     if (tokens > 0 && (tokens <= architecture.positions || unlimited)) {
         return;
     }

@@ -9,6 +9,7 @@
 #include "core/file.hpp"
 #include "core/unreachable.hpp"
 #include "model/generate.hpp"
+#include "model/model_rows.hpp"
 #include "model/pass.hpp"
 
 namespace flyball::model {
@@ -17,8 +18,7 @@ namespace {
 
 // Positions there are for one sequence.
 std::size_t limit_of(const Architecture& architecture) {
-    return architecture.rope.scaling == Rope::Scaling::dynamic ? std::numeric_limits<std::size_t>::max()
-                                                               : architecture.positions;
+    return goes_on_for_ever(architecture) ? std::numeric_limits<std::size_t>::max() : architecture.positions;
 }
 
 }  // namespace
@@ -53,6 +53,11 @@ void take_one(Generator<float>& generator, std::int32_t id, std::size_t limit, S
     ++result.forgotten;
 }
 
+// Tokens after the prompt: the last one chosen is given to nobody, unless what the model made of it ended the text.
+std::size_t taken_in(const SampleResult& result) {
+    return result.end == SampleEnd::not_finite ? result.ids.size() : std::max<std::size_t>(1, result.ids.size()) - 1;
+}
+
 Json maybe(const std::optional<std::string>& text) {
     return text ? Json(*text) : Json(nullptr);
 }
@@ -74,7 +79,7 @@ const char* name(SampleEnd end) noexcept {
 }
 
 double SampleResult::tokens_per_second() const {
-    return ids.size() > 1 ? static_cast<double>(ids.size() - 1) / seconds : std::numeric_limits<double>::quiet_NaN();
+    return ids.size() > 1 ? static_cast<double>(taken_in(*this)) / seconds : std::numeric_limits<double>::quiet_NaN();
 }
 
 SampleResult sample(const Model<float>& model, std::vector<std::int32_t> prompt, const SampleSettings& settings,
@@ -119,8 +124,7 @@ SampleResult sample(const Model<float>& model, std::vector<std::int32_t> prompt,
     const Clock::time_point end = Clock::now();
     result.prompt_seconds = seconds_between(start, taken.value_or(end));
     result.seconds = seconds_between(taken.value_or(end), end);
-    // The last one chosen is given to nobody.
-    const std::size_t taken_tokens = prompt.size() + std::max<std::size_t>(1, result.ids.size()) - 1;
+    const std::size_t taken_tokens = prompt.size() + taken_in(result);
     result.cached = has_exact_cache(model.architecture(), model.program(), std::min(limit, taken_tokens));
     return result;
 }

@@ -5,7 +5,7 @@
 // At the last position: a model has a limit of positions. When the text reaches it, the newest half of them is kept,
 // its tokens counted from position 0 again, and computed anew; the text goes on, and the model has forgotten what
 // stands before. A prompt that is longer than the limit loses its beginning. Models with dynamic rotary positions have
-// no limit.
+// no limit, unless they have learned ones too.
 //
 // The text ends after the number of tokens asked for, after a token that ends or begins a text (eos_token_id and
 // bos_token_id of config.json), when the caller says so, or when the logits are no distribution: NaN is an outcome.

@@ -289,7 +289,7 @@ void say_inspection(Reader& reader, const Json& models) {
         fmt::format("{} of text went through {}. Every block was measured: how long the vectors of its tokens are, how "
                     "far it turns them, "
                     "and how alike they become.",
-                    counted(models[0].value("tokens", std::size_t{0}), "token"), listed(names)));
+                    counted(models.at(0).value("tokens", std::size_t{0}), "token"), listed(names)));
 }
 
 void say_limits(Reader& reader, const Json& document) {

@@ -85,9 +85,11 @@ std::pair<std::string, std::string> split_name(std::string_view text) {
     if (!is_name || name == "x" || compares) {
         return none;
     }
-    if (rest.find(';') != std::string_view::npos) {
+    const std::size_t end = std::min(rest.find(';'), rest.size());
+    const std::string_view more = trimmed(rest.substr(std::min(end + 1, rest.size())));
+    if (!more.empty() && more.front() != '|' && !more.starts_with("where ")) {
         // The name stands before a statement (o = f(x); ..) or a section (attn: ..), or it is itself a statement's.
-        const std::string_view first = rest.substr(0, rest.find(';'));
+        const std::string_view first = rest.substr(0, end);
         const std::string_view section = trimmed(first.substr(0, first.find(':')));
         const std::size_t sign = first.find('=');
         const std::string_view assigned = trimmed(first.substr(0, sign));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "tokenizer/pattern.hpp"
@@ -91,23 +92,31 @@ class Translator {
         at_ += 2;
     }
 
-    void escape_in_set() {
+    // Whether it was a class and not one character.
+    bool escape_in_set() {
         if (short_code()) {
-            return;
+            return false;
         }
         const char letter = at_ + 1 < pattern_.size() ? pattern_[at_ + 1] : '\0';
         const std::string members = class_of(letter);
         if (!members.empty()) {
             out_ += members;
             at_ += 2;
-        } else if (letter == 'H') {
-            refuse("\\H inside a set");
-        } else {
-            copy(2);  // \S and \W stay PCRE2's, which differ from Oniguruma's at a handful of characters
+            return true;
         }
+        if (letter == 'H') {
+            refuse("\\H inside a set");
+        }
+        if (starts("\\p{") || starts("\\P{")) {
+            copy(std::min(pattern_.find('}', at_), pattern_.size() - 1) + 1 - at_);
+            return true;
+        }
+        copy(2);  // \S and \W stay PCRE2's, which differ from Oniguruma's at a handful of characters
+        return std::string_view("dDSW").find(letter) != std::string_view::npos;
     }
 
-    // Inner sets are unions: their brackets go. A first ']' is itself.
+    // Inner sets are unions: their brackets go. A first ']' is itself. So is a '-' behind a class or beside the bracket
+    // of an inner set; PCRE2 would refuse it, or make a range of what the rewriting brings together.
     void set() {
         copy(1);
         if (starts("^")) {
@@ -117,21 +126,29 @@ class Translator {
             copy(1);
         }
         std::size_t inner = 0;
+        bool class_before = false;  // a class or a bracket, with which no range begins
         while (at_ < pattern_.size()) {
+            const bool no_range = std::exchange(class_before, false);
             if (pattern_[at_] == '\\') {
-                escape_in_set();
+                class_before = escape_in_set();
             } else if (starts("[:")) {
                 const std::size_t end = pattern_.find(":]", at_);
                 copy(end == std::string_view::npos ? pattern_.size() - at_ : end + 2 - at_);
+                class_before = true;
             } else if (starts("[^")) {
                 refuse("a negated set inside a set");
             } else if (starts("[")) {
                 ++inner;
                 ++at_;
+                class_before = true;
             } else if (starts("&&")) {
                 refuse("an intersection of sets");
             } else if (starts("]") && inner > 0) {
                 --inner;
+                ++at_;
+                class_before = true;
+            } else if (starts("-") && (no_range || starts("-[") || (inner > 0 && starts("-]")))) {
+                out_ += "\\-";
                 ++at_;
             } else {
                 const bool last = starts("]");

@@ -364,8 +364,18 @@ TEST(ModelWeights, OfNormedValuesAreAsStrongAsTheModels) {
     a.vocab = 5;
     a.positions = 9;
     a.attention_norm = {.norm = "rmsnorm", .query = true, .key = true, .value = true};
-    const auto model = std::make_shared<const Model<float>>(
+    const auto model = std::make_shared<Model<float>>(
         model::initialised<float>(a, {.initialisation = {.draw = {.deviation = "0.5"}}}, 4));
+    // Gains of their own for queries, keys and values.
+    for (const model::BlockLayout& block : model->layout().blocks) {
+        for (std::size_t part = 0; part < 3; ++part) {
+            ASSERT_NE(block.attention_gains[part], model::absent);
+            float* const gains = model->parameters()->at(block.attention_gains[part]);
+            for (std::size_t c = 0; c < a.head_dim; ++c) {
+                gains[c] = 0.5F + 0.25F * static_cast<float>(part) + 0.125F * static_cast<float>(c);
+            }
+        }
+    }
     const auto trained = weights_of(model);
     const Seen seen = forward(model, 7, random_stream(a, 7, 1));
     for (std::size_t l = 0; l < a.layers; ++l) {

@@ -239,6 +239,40 @@ TEST(Advice, OfPeriLnHasTheNumbersOfPreLnBesideIt) {
         << said;
 }
 
+TEST(Advice, OfTwoBlocksHasTheRunOfEach) {
+    BlockReport a = report_named("a", even, even);
+    BlockReport b = report_named("b", even, even);
+    a.runs.back().last = 2.71;
+    b.runs.back().last = 2.22;
+    const std::string said = difference(a, b);
+    EXPECT_NE(said.find("In training at 24 blocks: a: loss 2.71 after 300 steps; b: loss 2.22 after 300 steps."),
+              std::string::npos)
+        << said;
+    b.runs.back() = run_with("b", train::Outcome::exploded, 12);
+    const std::string failed = difference(a, b);
+    EXPECT_NE(
+        failed.find("a: loss 2.71 after 300 steps; b: training fails after 12 steps, because the stream exploded."),
+        std::string::npos)
+        << failed;
+}
+
+// Element l of a gradient is that behind block l: the first block has none where element 1 is zero.
+TEST(Advice, NamesTheBlockThatNoGradientReaches) {
+    PreflightReport report;
+    report.yardsticks = {report_named("pre-ln", even, even), report_named("peri-ln", even, even)};
+    const auto said_of = [&](const Values& gradient) { return advice(report_named("mine", even, gradient), report); };
+    const auto first = said_of([](double l) { return l < 2 ? 0.0 : 1.0; });
+    EXPECT_NE(first.find("In your block no gradient reaches the first block; in Peri-LN the gradient at the first "
+                         "block is 1 times that at the last."),
+              std::string::npos)
+        << first;
+    // The blocks before the last one have theirs.
+    const auto last = said_of([](double l) { return l < 24 ? 1.0 : 0.0; });
+    EXPECT_NE(last.find("In your block no gradient reaches x behind the last block; in Peri-LN"), std::string::npos)
+        << last;
+    EXPECT_EQ(last.find("not finite"), std::string::npos) << last;
+}
+
 // A ratio of speeds is told only where both draw tokens together.
 TEST(Advice, OfTwoBlocksSaysWhichDrivesTokensApart) {
     BlockReport a = report_named("a", even, even);

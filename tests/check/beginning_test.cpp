@@ -36,6 +36,8 @@ TEST(Beginning, PeriLnGrowsLikeTheRootOfTheNumberOfSubLayers) {
     EXPECT_EQ(peri.curves.size(), 7U);
     // The embedding is no block: what a first branch makes of it is a matter of its own scale.
     EXPECT_DOUBLE_EQ(peri.stream.factor, peri.curves.back().stream.back() / peri.curves.back().stream[1]);
+    EXPECT_EQ(peri.gradient.held, 96U);
+    EXPECT_DOUBLE_EQ(peri.gradient.factor, peri.curves.back().gradient[1] / peri.curves.back().gradient[96]);
     // Gradients: sigma_L/sigma_1, roughly.
     EXPECT_NEAR(peri.own.gradient_ratio(), peri.own.stream.back() / peri.own.stream[1],
                 0.35 * peri.own.gradient_ratio());

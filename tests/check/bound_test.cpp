@@ -85,6 +85,8 @@ TEST(Bound, HasTheLawOfTheSumOfItsFactors) {
 }
 
 // 1 + 2 L for Peri-LN; 1 + 2 (1 + 1/sqrt 2 + .. + 1/sqrt L) with the factor; of a geometric series (1/4)^L + 1 + 1/2 + ..
+// A factor that is 0 in the first block and not learned adds nothing there: 1 + 2 (0 + 1 + 2 + 3 + 4). A gate at 0
+// opens to 1.
 TEST(Bound, IsANumberThatCanBeAddedUpByHand) {
     const WorstCase peri = worst_of("x + dt*norm(f(norm(x))) | norm(x)");
     EXPECT_NEAR(peri.length, 49, 1e-9);
@@ -99,6 +101,8 @@ TEST(Bound, IsANumberThatCanBeAddedUpByHand) {
     EXPECT_EQ(root.law, WorstCase::Law::power);
     settings.dt = 1;
     EXPECT_NEAR(worst_of("x/2 + dt*norm(f(norm(x))) | norm(x)", settings).length, 2 - std::ldexp(1, -10), 1e-9);
+    EXPECT_NEAR(worst_of("x + dt*t*norm(f(norm(x))) | norm(x)", settings).length, 21, 1e-9);
+    EXPECT_NEAR(worst_of("x + dt*g*norm(f(norm(x))) | norm(x) where ~g = 0", settings).length, 11, 1e-9);
     EXPECT_EQ(worst_of("x + dt*f(norm(x)) | norm(x)").document().at("length"), nullptr);
     EXPECT_EQ(worst_of("x + dt*f(norm(x)) | norm(x)").document().at("law"), "none");
     EXPECT_EQ(peri.document().at("law"), "power");

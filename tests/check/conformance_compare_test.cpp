@@ -38,6 +38,8 @@ TEST(ConformanceCompare, TheFactorIsThatOfWhatIsAdded) {
     EXPECT_DOUBLE_EQ(reading.factor, 3);
     EXPECT_NEAR(reading.rest, 0, 1e-12);
     EXPECT_NEAR(reading.error, 2.0 / 3, 1e-12);
+    EXPECT_TRUE(reading.factor_explains);
+    EXPECT_EQ(reading.wrong_rows, 1U);  // as the equation says it, whatever a factor would explain
 }
 
 TEST(ConformanceCompare, TheBorderIsFourTimesTheEstimate) {

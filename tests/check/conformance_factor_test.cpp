@@ -2,6 +2,8 @@
 // that serve twice. And right runs of the same kinds, which have to pass.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "check/conformance_factors.hpp"
 #include "hand_made_runs.hpp"
 #include "saved_runs.hpp"
@@ -68,6 +70,41 @@ TEST(ConformanceOfSmallFactors, TheSmallestThatAreFoundAreThoseOfTheManual) {
             }
         }
     }
+}
+
+// One block of attention alone, whose numbers are half of the distance of neighbouring ones in the stream (4 from 512
+// on). With an estimate of u |x| (1 + 3 + 1)^(1/2) = 6 for the errors of x, of x + f(x) and of the file, four standard
+// errors of a factor over 16384 numbers of size 2 are a tenth: the roundings of the stream average out.
+TEST(ConformanceOfSmallFactors, AFactorIsFoundBelowTheRoundingOfALargeStream) {
+    const auto resid_of = [](double factor) {
+        RunFile run;
+        run.rows = run.file_rows = run.tokens = 256;
+        run.dim = 64;
+        run.has_ffn = false;
+        run.stored = Dtype::bf16;
+        SavedBlock block;
+        std::mt19937_64 random(3);
+        std::normal_distribution<double> normal;
+        const auto rounded = [](double x) { return HandMade::nearest(Dtype::bf16, x); };
+        for (std::size_t i = 0; i < run.rows * run.dim; ++i) {
+            const double x = (normal(random) < 0 ? -1 : 1) * (640 + 4.0 * static_cast<double>(i % 32));
+            const double out = rounded(2 * normal(random));
+            run.embed.values.push_back(x);
+            block.attention_in.values.push_back(x);
+            block.attention_out.values.push_back(out);
+            block.resid.values.push_back(rounded(x + rounded(factor * out)));
+        }
+        run.readout = block.resid;
+        for (SavedRows* rows : {&run.embed, &block.attention_in, &block.attention_out, &block.resid, &run.readout}) {
+            rows->stored = rows->computed = HandMade::unit(Dtype::bf16);
+        }
+        run.blocks = {block};
+        return read_as(run, Hypothesis(scheme::Program::parse("x + dt*f(x)"), run)).blocks[0].at(Place::resid);
+    };
+    EXPECT_TRUE(resid_of(1).conforms());
+    const PlaceReading wrong = resid_of(0.65);
+    EXPECT_FALSE(wrong.conforms());
+    EXPECT_EQ(wrong.wrong_rows, 0U) << "no row shows it by itself";
 }
 
 TEST(ConformanceOfSmallFactors, RightRunsPassHoweverLargeTheirStreamIs) {

@@ -281,6 +281,7 @@ TEST(ConformanceOfFactors, AWrongExponentIsFitted) {
 TEST(ConformanceOfOrder, PermutationsAreToldTheRightWayRound) {
     const Conformance three = judged("ln-scaling-output", "wrong-three-exchanged-f32");
     // Block 1 ran with the factor of 2, block 2 with that of 3, block 3 with that of 1.
+    ASSERT_NE(finding(three, "blocks-exchanged"), nullptr);
     EXPECT_EQ(finding(three, "blocks-exchanged")->evidence.at("acts_as"), Json({0, 2, 3, 1}));
     EXPECT_NE(finding(three, "blocks-exchanged")->message.find("block 1 has the factors of block 2"),
               std::string::npos);

@@ -77,6 +77,15 @@ TEST(ConformanceWalk, PartsOfACoefficientThatCancelStillRound) {
     EXPECT_DOUBLE_EQ(result.streams[0].error[0], std::sqrt((2 * 256.0 + 2 + 1) / 1024));
 }
 
+TEST(ConformanceWalk, ACoefficientThatIsAQuotientRoundsAsMuchAsItIs) {
+    const WalkedBlock block("x + attn(x)/L");  // L = 4
+    const Estimate x = estimate_of(saved({8, 0, 0, 0}, 0), true);
+    const Estimate attention = estimate_of(saved({16, 0, 0, 0}, 0), true);
+    const BlockResult result = block.run(x, &attention, nullptr, 0x1p-5, {}, 4);
+    EXPECT_EQ(result.streams[0].value[0], 12);
+    EXPECT_DOUBLE_EQ(result.streams[0].error[0], std::sqrt((2 * (64.0 + 16) + 144) / 1024));
+}
+
 // Rows rounded to BF16 and normed, beside the same rows before rounding: the difference is what the estimate says, per
 // channel and on the whole. 400 rows of 8 channels, one of which is fifty times as large as the others.
 TEST(ConformanceWalk, ErrorsOfNormsAreWhatRoundingDoes) {

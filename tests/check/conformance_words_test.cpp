@@ -58,6 +58,15 @@ TEST(ConformanceWords, ADifferenceNamesTheSubLayerAndListsItsFactors) {
                      "multiplied by 1.414, 1.732, 2 beside"));
 }
 
+TEST(ConformanceWords, NarrowValuesInAWideFileAreCalledByTheirType) {
+    for (const auto& [run, type] : {std::pair("pre-ln-bf16", "BF16"), std::pair("pre-ln-f16", "F16")}) {
+        EXPECT_TRUE(says(EditedRun(run).judged("pre-ln"), "narrow-values",
+                         std::string("The tensors are stored as F32 and hold ") + type +
+                             " values; the tolerance is that of " + type + "."))
+            << type;
+    }
+}
+
 HandMade scaled(double factor) {
     HandMade how;
     how.type = Dtype::f32;

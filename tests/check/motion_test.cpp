@@ -29,6 +29,12 @@ TEST(Motion, OfPeriLnGrowsWithTheNumberOfTokens) {
     }
 }
 
+// 65537.7/256.01 = 255.99, which has more digits than are said.
+TEST(Motion, ManyTimesAsFastIsWrittenOut) {
+    const std::string said = motion_of(scheme::find_scheme("peri-ln"), of_tokens(65536)).sentence();
+    EXPECT_NE(said.find("towards each other 256 times as fast as Post-LN's"), std::string::npos) << said;
+}
+
 // s = sqrt t: log(1 - cosine) falls like 2 times the integral of 1/sqrt t, which is 4 sqrt t.
 TEST(Motion, EndsWithTheLawOfItsScheme) {
     const std::string said = motion_of(scheme::find_scheme("sqrt-scaling"), of_tokens(64)).sentence();

@@ -196,6 +196,18 @@ TEST(Preflight, AStreamThatUnderflowsIsSaidToShrink) {
         << find(block, "gradient-vanishes")->message;
 }
 
+// 10*10 a block: floats end after 19 blocks of it, so that models of 32 blocks are not finite, and that one says why.
+TEST(Preflight, AStreamThatOverflowsIsSaidToGrow) {
+    const BlockReport block = quick_preflight({"10*x + dt*f(norm(x)) | norm(x)"}).blocks.front();
+    ASSERT_NE(find(block, "not-finite-at-start"), nullptr);
+    const Finding* stream = find(block, "stream-grows-exponentially");
+    ASSERT_NE(stream, nullptr);
+    EXPECT_EQ(stream->severity, Severity::unstable);
+    EXPECT_NEAR(stream->value, std::log(100.0), 0.05);
+    EXPECT_NE(stream->evidence.find("after that it is too large for 32-bit numbers"), std::string::npos)
+        << stream->evidence;
+}
+
 // Branches of 1/2 in 16 sub-layers add up to sqrt(16)/2 = 2: half of that step leaves 1.
 TEST(Preflight, ASuggestedStepIsAShareOfTheStepThatWasChecked) {
     Settings settings;

@@ -119,6 +119,38 @@ TEST(Structure, WhatIsCarriedOnIsNotSaidNeverToAct) {
     }
 }
 
+// Nothing can be divided by 0: a divisor whose size a norm takes out, and whose sign cancels, is not said never to act.
+TEST(Structure, ADivisorThatCannotBeTriedCountsAsActing) {
+    const auto findings = structure(
+        scheme::Program::parse("t >= 12 ? (x + 0*dt*f(norm(x)))/2 : x + dt*f(norm(x)) | norm(x)"), Settings{});
+    EXPECT_EQ(std::count_if(findings.begin(), findings.end(),
+                            [](const Finding& finding) {
+                                return finding.id == "scale-removed-by-norm" &&
+                                       finding.message.rfind("The factor `2` cannot matter", 0) == 0;
+                            }),
+              1);
+    for (const Finding& finding : findings) {
+        EXPECT_EQ(finding.message.find("`2` never acts"), std::string::npos) << finding.message;
+    }
+}
+
+TEST(Structure, SubLayersAreCountedInTheBlocksThatCallThem) {
+    const auto evidence_of = [](const std::string& attention, const std::string& id) -> std::string {
+        const std::string others = "x + dt*ffn(norm(x))";
+        for (const Finding& finding : structure(scheme::Program::parse("depth <= 0.5 ? " + others + " + dt*" +
+                                                                       attention + " : " + others + " | norm(x)"),
+                                                Settings{})) {
+            if (finding.id == id) {
+                return finding.evidence;
+            }
+        }
+        return "";
+    };
+    EXPECT_EQ(evidence_of("attn(norm(x0))", "branch-ignores-stream"), "called in 12 blocks, with a stream in none");
+    EXPECT_EQ(evidence_of("detach(attn(norm(x)))", "sub-layer-learns-nothing"),
+              "called in 12 blocks, with a gradient in none");
+}
+
 TEST(Structure, AResidualMayComeFromAnotherStream) {
     EXPECT_EQ(ids_of("o = f(norm(x)); x = y + dt*o; y = y + dt*o | norm(x)").count("no-residual-path"), 0U);
 }

@@ -1,12 +1,14 @@
 // Experiments judge: right equations hold, wrong ones do not; and what they are built on is right by itself.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "claims/dynamics_table.hpp"
 #include "claims/experiment.hpp"
 #include "claims/groups.hpp"
 #include "claims/paper.hpp"
+#include "sanitized.hpp"
 
 namespace flyball::claims {
 namespace {
@@ -72,6 +74,22 @@ TEST(Experiments, FastOnesComeOutAsRecorded) {
     }
 }
 
+// Each is here for a part of it that no other test of this program goes through.
+TEST(Experiments, QuickOnesComeOutAsRecorded) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: numbers, whose code others run";
+    }
+    for (const char* id :
+         {"dynamics-output-ln", "dynamics-terminal-sqrt-scaling", "dynamics-causal-sqrt-scaling", "dynamics-clock-ngpt",
+          "dynamics-sync-peri-ln", "limits-sensitivity-bound", "limits-weights-by-range"}) {
+        const std::vector<Claim> claims = ledger();
+        const auto claim = std::find_if(claims.begin(), claims.end(), [&](const Claim& one) { return one.id == id; });
+        ASSERT_NE(claim, claims.end()) << id;
+        const Measurement result = claim->experiment(quick());
+        EXPECT_EQ(result.verdict, claim->expected) << id << " " << text_of(result.measured);
+    }
+}
+
 TEST(Experiments, AreAFunctionOfTheSeedAlone) {
     const Measurement once = run_claim("dynamics-causal-post-ln");
     const Measurement again = run_claim("dynamics-causal-post-ln");
@@ -79,11 +97,24 @@ TEST(Experiments, AreAFunctionOfTheSeedAlone) {
     EXPECT_EQ(once.note, again.note);
 }
 
+TEST(Experiments, OfRandomWeightsDrawOthersForAnotherSeed) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: six schemes with a hundred dimensions";
+    }
+    for (const Claim& claim : ledger()) {
+        if (claim.id == "dynamics-random-weights-early") {
+            Context another = quick();
+            another.seed = 2;
+            EXPECT_NE(claim.experiment(another).note, claim.experiment(quick()).note);
+        }
+    }
+}
+
 // What a reader compares, prediction and measurement, are of the same n, beta and r0, and within what is said.
 TEST(Experiments, ShowNumbersThatBearOutTheirVerdict) {
     for (const Claim& claim : ledger()) {
         const bool initial = claim.id.rfind("dynamics-initial-", 0) == 0;
-        if (initial || claim.id == "dynamics-start-temperature") {
+        if (initial || claim.id == "dynamics-start-temperature" || claim.id == "dynamics-terminal-ngpt-summable") {
             const Measurement result = claim.experiment(quick());
             EXPECT_EQ(result.verdict, Verdict::holds) << claim.id;
             const double predicted = std::get<double>(result.predicted);
@@ -100,12 +131,13 @@ TEST(Experiments, TheVelocityShownAtTheStartIsTheOneOfTheTheorem) {
                 1e-15);
 }
 
-// With the same draws in every group the interval would be of length zero.
+// With the same draws in every group the interval would be of length zero. Quick runs have four groups of 32 draws.
 TEST(Experiments, GroupsOfRandomWeightsAreDrawnApart) {
     const std::string note = run_claim("dynamics-norm-growth-fresh").note;
     EXPECT_NE(note.find("pre-ln"), std::string::npos) << note;
     EXPECT_NE(note.find("+- 0.0"), std::string::npos) << note;
     EXPECT_EQ(note.find("+- 0.000"), std::string::npos) << note;
+    EXPECT_NE(note.find("mean over 4 groups of 32 draws"), std::string::npos) << note;
 }
 
 TEST(Listed, HasItsAndBeforeTheLast) {

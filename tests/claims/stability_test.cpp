@@ -9,7 +9,9 @@
 
 #include "claims/groups.hpp"
 #include "claims/stability_backward.hpp"
+#include "claims/stability_lengths.hpp"
 #include "claims/stability_models.hpp"
+#include "claims/stability_passes.hpp"
 #include "claims/stability_sub_layer.hpp"
 #include "claims/stability_trained.hpp"
 #include "core/error.hpp"
@@ -85,6 +87,70 @@ TEST(StabilityModels, NormsOfABlockAreThoseItEvaluates) {
     const model::Model<double> pre = blank_model("x + dt*f(norm(x)) | norm(x)", {});
     ASSERT_EQ(norms_of(pre, 0).size(), 2U);
     EXPECT_NE(norms_of(pre, 0)[1].gain, norms_of(pre, 0)[0].gain);
+}
+
+// Every number of the joint matrix is the number of its row and of its column.
+TEST(StabilityModels, QueriesKeysAndValuesAreTheirRowsOfTheJointMatrix) {
+    const SmallSizes sizes;
+    model::Model<double> model = blank_model("x + dt*f(norm(x))", sizes);
+    for (const model::Linear& linear : model.layout().blocks[0].qkv) {
+        Table table{linear.out, linear.in, {}};
+        std::vector<double> bias;
+        for (std::size_t i = linear.offset; i < linear.offset + linear.out; ++i) {
+            bias.push_back(static_cast<double>(i));
+            for (std::size_t j = 0; j < linear.in; ++j) {
+                table.values.push_back(static_cast<double>(100 * i + j));
+            }
+        }
+        set_table(model, linear, table);
+        set_numbers(model, linear.bias, bias);
+    }
+    for (std::size_t part = 0; part < 3; ++part) {
+        const Affine found = qkv_part(model, 0, part);
+        ASSERT_EQ(found.matrix.rows, sizes.dim) << part;
+        ASSERT_EQ(found.matrix.columns, sizes.dim) << part;
+        for (std::size_t i = 0; i < sizes.dim; ++i) {
+            const std::size_t row = part * sizes.dim + i;
+            EXPECT_EQ(found.bias[i], static_cast<double>(row)) << part;
+            EXPECT_EQ(found.matrix.at(i, 3), static_cast<double>(100 * row + 3)) << part;
+        }
+        EXPECT_EQ(head_rows(model, found, 1).at(0, 5), static_cast<double>(100 * (part * sizes.dim + 4) + 5)) << part;
+    }
+}
+
+// With gains of one size and no bias all that a norm gives is gain sqrt(d) long: what the branches of Peri-LN add.
+TEST(StabilityLengths, RadiiOfPeriLnAreThoseOfTheNormsBehindItsBranches) {
+    SmallSizes sizes;
+    sizes.layers = 2;
+    sizes.dt = 0.5;
+    sizes.eps = 0;
+    model::Model<double> model = blank_model("x + dt*norm(f(norm(x)))", sizes);
+    draw(model, 31, {});
+    double gain = 1;
+    for (std::size_t l = 0; l < sizes.layers; ++l) {
+        for (const model::NormPlace& norm : norms_of(model, l)) {
+            set_numbers(model, norm.gain, std::vector<double>(sizes.dim, gain));
+            set_numbers(model, norm.bias, std::vector<double>(sizes.dim, 0.0));
+            gain += 0.5;
+        }
+    }
+    const Flow flow = flow_of(model, normal_rows(sizes.tokens, sizes.dim, 1, 31));
+    const std::vector<double> radii = branch_radii(model, sizes.layers);
+    ASSERT_EQ(radii.size(), 2 * sizes.layers);
+    for (std::size_t l = 0; l < sizes.layers; ++l) {
+        EXPECT_NEAR(length_of(claims::row_of(flow.attention[l].added, 0, sizes.dim)), 0.5 * radii[2 * l], 1e-9) << l;
+        EXPECT_NEAR(length_of(claims::row_of(flow.ffn[l].added, 0, sizes.dim)), 0.5 * radii[2 * l + 1], 1e-9) << l;
+    }
+}
+
+// Embeddings of tokens and of positions, of this deviation each, are added.
+TEST(StabilityPasses, AModelStartsAsItIsAskedTo) {
+    StartSizes sizes;
+    sizes.layers = 1;
+    sizes.init = "embedding=1/sqrt(2)";
+    EXPECT_NEAR(start_depths("pre-ln", sizes).sigma.front(), 1, 0.05);
+    sizes.init = "embedding=0.5/sqrt(2)";
+    EXPECT_NEAR(start_depths("pre-ln", sizes).sigma.front(), 0.5, 0.025);
 }
 
 TEST(PairedDifferences, CountWithOneSignAndManyStandardErrors) {

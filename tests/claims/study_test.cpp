@@ -119,9 +119,45 @@ TEST(StudyFigures, OfMomentsAreJudgedByTheOneThatShrinksLeast) {
     const Measurement holds = judged("stability-trained-step-moments", 1021, shrunk(0.9));
     EXPECT_NEAR(std::get<double>(holds.measured), -0.10536051565782628, 1e-12) << "log 0.9";
     EXPECT_EQ(holds.verdict, Verdict::holds);
+    const std::vector<std::pair<const char*, Numbers>> last = {{"stability-mean-abs", {1, 0.5, 1, 0.25}},
+                                                               {"stability-entry-variance", {1, 0.125, 1, 0.03125}},
+                                                               {"stability-data-variance", {1, 0.9, 1, 0.0625}}};
+    for (const auto& [name, heights] : last) {
+        const report::LineFigure figure = figure_in(holds, name);
+        ASSERT_EQ(figure.series.size(), 4U) << name << ": Pre-LN with both steps, Peri-LN with both";
+        for (std::size_t i = 0; i < 4; ++i) {
+            expect_line(figure.series[i], {0, 1, 2, 3}, {1, 1, 1, heights[i]});
+        }
+    }
     const Measurement fails = judged("stability-trained-step-moments", 1031, shrunk(1.25));
     EXPECT_NEAR(std::get<double>(fails.measured), 0.22314355131420976, 1e-12) << "log 1.25";
     EXPECT_EQ(fails.verdict, Verdict::fails);
+}
+
+// Log angles 0, 1, 2 beside log costs 0, 2, 1: products of the deviations add up to 1, the squares of each to 2.
+TEST(StudyFigures, OfTurnsAndCostsGiveTheirCorrelation) {
+    const double e = std::exp(1);
+    const auto runs = [&](const Numbers& costs) {
+        return [=](const std::string&, Json& run) {
+            run["angle"] = Numbers{1, e, e * e};
+            run["removed"] = costs;
+        };
+    };
+    const Measurement half = judged("stability-trained-turn-and-cost", 1041, runs({1, e * e, e}));
+    EXPECT_NEAR(std::get<double>(half.measured), 0.5, 1e-12);
+    // A block whose removal lowers the loss counts as one that costs 0.001.
+    const Measurement whole = judged("stability-trained-turn-and-cost", 1051, runs({-5, 1e-3 * e, 1e-3 * e * e}));
+    EXPECT_NEAR(std::get<double>(whole.measured), 1, 1e-12);
+}
+
+// Three runs with each of two steps, looked at twice; those of Pre-LN are drawn beside them and have another bound.
+TEST(StudyFigures, OfTheBoundCountTheLooksAtPeriLnAlone) {
+    const Measurement found = judged("stability-trained-peri-bound", 1061, [](const std::string& name, Json& run) {
+        run["bound_share"] = name.find("-pre-ln") == std::string::npos ? Numbers{0.5, 0.25} : Numbers{5};
+    });
+    EXPECT_EQ(found.verdict, Verdict::holds);
+    EXPECT_EQ(std::get<std::string>(found.measured).rfind("at most 0.500 of the bound", 0), 0U);
+    EXPECT_EQ(found.note.rfind("12 looks while training", 0), 0U) << found.note;
 }
 
 // Blocks that add nothing, to begin with and for want of a learning rate, cost nothing when they are left out.

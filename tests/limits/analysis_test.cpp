@@ -252,6 +252,42 @@ TEST(Analysis, TheLeastDistanceOfEmbeddingsIsThatOfTheKeysInTheWindow) {
     }
 }
 
+// They are looked for where they are wanted first, and again where the window is another one than that of the block
+// before which called attention.
+TEST(Analysis, TheLeastDistanceOfEmbeddingsIsKnownBehindABlockWithoutAttention) {
+    struct Case {
+        const char* equation;
+        std::vector<std::size_t> windows;
+    };
+    for (const Case& one : {Case{"t < 1 ? x + dt*ffn(norm(x)) : x + dt*attn(norm(x)) | norm(x)", {0, 0}},
+                            Case{"t < 1 ? x + dt*attn(norm(x)) : t < 2 ? x + dt*ffn(norm(x)) : x + dt*attn(norm(x)) | "
+                                 "norm(x)",
+                                 {0, 8, 8}}}) {
+        model::Architecture a = small(true);
+        a.layers = one.windows.size();
+        a.windows = one.windows;
+        a.equation = one.equation;
+        const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+        Settings settings;
+        settings.vectors = Vectors::embedding;
+        std::vector<std::int32_t> ids(tokens);
+        for (std::size_t i = 0; i < tokens; ++i) {
+            ids[i] = static_cast<std::int32_t>(i % 11);
+        }
+        const Result result = analyse(model, ids, settings, {tokens}).front();
+        const Recorded r = record(model, ids, a.layers - 1, Vectors::embedding);
+        double lower = 0;
+        for (std::size_t t = 4; t < tokens; ++t) {
+            const reference::Row row = row_of(r, 1, t, tokens, false);
+            lower += reference::separation(row, 4, reference::spread(reference::normalised(row)).least).lower /
+                     static_cast<double>(tokens - 4);
+        }
+        const std::vector<SeparationMeans>& separation = result.heads.back().separation;
+        const auto four = std::find_if(separation.begin(), separation.end(), [](const auto& at) { return at.n == 4; });
+        EXPECT_NEAR(four->lower, lower, 1e-4 * (1 + std::abs(lower))) << one.equation;
+    }
+}
+
 TEST(Analysis, WithWindowsAndGroupedHeadsIsTheDefinition) {
     model::Architecture a = model::test::tiny_llama(pre_ln);
     a.layers = 2;
@@ -820,6 +856,29 @@ TEST(RowReport, CountsKeysFromTheBeginningOfTheText) {
     }
     EXPECT_EQ(json.at("first_key"), 17);
     EXPECT_EQ(json.at("order"), order);
+}
+
+TEST(RowReport, OfABlockThatDoesNotCallAttentionOnceIsRefused) {
+    const auto refusal = [](const char* equation) -> std::string {
+        model::Architecture a = small(true);
+        a.equation = equation;
+        Settings settings;
+        settings.head = {1, 0};
+        settings.row = 24;
+        try {
+            row_document(model::test::tiny_model<float>(a, 5), some_ids(), settings);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const std::string none = refusal("t < 1 ? x + dt*attn(norm(x)) : x + dt*ffn(norm(x)) | norm(x)");
+    EXPECT_NE(none.find("got head = 1.0, expected a block that calls attention, which block 1 does not"),
+              std::string::npos)
+        << none;
+    const std::string twice =
+        refusal("h = x + dt*attn(norm(x)); o = h + dt*attn(norm(h)); x = o + dt*ffn(norm(o)) | norm(x)");
+    EXPECT_NE(twice.find("got an equation that calls attention twice in a block"), std::string::npos) << twice;
 }
 
 TEST(RowReport, AgreesWithTheDefinitions) {

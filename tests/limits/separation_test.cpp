@@ -99,6 +99,24 @@ TEST(Separation, FourKeysByHand) {
     EXPECT_EQ(at.upper_exact, 0);
 }
 
+// The first of three keys is the lightest: both others are 0.4 from s and the nearest outside is sqrt(0.2) away, as
+// above. They are named by their numbers in the row, and not by their places in the order of weights.
+TEST(Separation, NamesTheKeysThatItSeparates) {
+    reference::Row row;
+    row.dim = 2;
+    row.weights = {0.2, 0.4, 0.4};
+    row.vectors = {3, 0, 2, 0, 0, 5};
+    const Prepared prepared(row);
+    const std::vector<std::size_t> order = {1, 2, 0};
+    SeparationWalk walk;
+    walk.start(prepared.gram, {0, 3}, row.weights.data(), order);
+    walk.join();
+    walk.join();
+    std::vector<std::size_t> keys;
+    walk.separated(keys);
+    EXPECT_EQ(keys, (std::vector<std::size_t>{1, 2}));
+}
+
 TEST(Gram, RepeatedVectorsAreAtDistanceZeroExactly) {
     reference::Row row = random_row(9, 70, 1, 4);
     std::copy_n(row.vectors.begin(), 70, row.vectors.begin() + 70L * 5);  // key 5 is key 0

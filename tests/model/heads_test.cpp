@@ -116,7 +116,7 @@ class HeadsOf : public testing::Test {
         double worst = 0;
         for (std::size_t i = 0; i < found.size(); ++i) {
             const double difference = std::fabs(static_cast<double>(found[i]) - expected[i]);
-            worst = difference <= worst ? worst : difference;  // NaN counts
+            worst = std::isnan(worst) || difference <= worst ? worst : difference;  // NaN counts
         }
         EXPECT_LT(worst, tolerance()) << what;
     }

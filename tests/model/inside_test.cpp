@@ -329,6 +329,12 @@ TEST(AllowLong, GoesBeyondRotaryPositionsAlone) {
     a.learned_positions = true;
     EXPECT_ERROR(check_length(a, batch), "positions of this model are learned, and there are no more of them");
     EXPECT_ERROR(check_length(a, 40), "learned");
+    a.rope.scaling = Rope::Scaling::dynamic;  // which goes on by itself, unlike the table of the others
+    EXPECT_ERROR(check_length(a, 10), "from 1 to 9, the positions of this flyball model");
+    EXPECT_ERROR(check_length(a, batch), "learned");
+    EXPECT_NO_THROW(check_length(a, 9));
+    a.learned_positions = false;
+    EXPECT_NO_THROW(check_length(a, 40));
     Batch none(0);
     none.allow_long = true;
     EXPECT_ERROR(check_length(a, none), "got 0 tokens");

@@ -289,6 +289,50 @@ TEST(Sample, LogitsThatAreNaNEndTheText) {
     EXPECT_EQ(result.end, SampleEnd::not_finite);
 }
 
+// A text whose eighth token spoils the logits has taken it in, unlike the last token of a text that ends by itself.
+// Where frequencies are fixed up to the seventh token alone nothing was kept.
+TEST(Sample, ATokenThatTheModelHasNoAnswerToWasTakenIn) {
+    Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    a.rope.scaling = Rope::Scaling::dynamic;
+    a.rope.factor = 2;
+    for (const bool has_room : {false, true}) {
+        a.rope.original_positions = has_room ? 8 : 7;
+        Model<float> model = tiny_model<float>(a, 5);
+        std::uint64_t seed = 0;
+        const auto first = [&] { return written_by(model, {1, {3.0, 0}, seed, {}}).front(); };
+        while (std::find(tiny_ids.begin(), tiny_ids.end(), first()) != tiny_ids.end()) {
+            ASSERT_LT(++seed, 1000U) << "a token that the prompt does not have";
+        }
+        const std::int32_t spoilt = first();
+        model.parameters()->at(model.layout().tokens)[static_cast<std::size_t>(spoilt) * a.dim] = NAN;
+        SampleResult result;
+        EXPECT_EQ(written_by(model, {20, {3.0, 0}, seed, {}}, &result), (std::vector<std::int32_t>{spoilt}));
+        EXPECT_EQ(result.end, SampleEnd::not_finite);
+        EXPECT_EQ(result.cached, has_room);
+    }
+    SampleResult two;
+    two.ids = {4, 5};
+    two.seconds = 0.5;
+    EXPECT_EQ(two.tokens_per_second(), 2) << "one of them was taken in";
+    two.end = SampleEnd::not_finite;
+    EXPECT_EQ(two.tokens_per_second(), 4) << "both were";
+}
+
+// Dynamic rotary positions never end, but the table of learned ones beside them does.
+TEST(Sample, LearnedPositionsEndBesideDynamicOnesToo) {
+    Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    a.rope.scaling = Rope::Scaling::dynamic;
+    a.rope.factor = 2;
+    a.rope.original_positions = 9;
+    a.learned_positions = true;  // 9 of them: 7 tokens of the prompt and 2 more, then the newest 4 are computed anew
+    SampleResult result;
+    written_by(tiny_model<float>(a, 5), {4, {0.0, 0}, 1, {}}, &result);
+    EXPECT_EQ(result.ids.size(), 4U);
+    EXPECT_EQ(result.forgotten, 1U);
+    EXPECT_TRUE(result.cached);
+    EXPECT_EQ(sample_memory(a, 10, 1000000), sample_memory(a, 9, 0)) << "no more positions, no more memory";
+}
+
 TEST(Sample, TheDocumentHasEveryFieldOnceAndInOrder) {
     SampleReport report;
     report.model = Json::object();

@@ -351,6 +351,29 @@ TEST(Save, EveryBaseOfRotaryPositionsThatCanBeReadCanBeReadAgain) {
     refused("rope_theta = '-1.0'");
 }
 
+// Yarn alone stretches cosines and sines: of any other kind the key says nothing, and the model is the same when it is
+// saved and read again.
+TEST(Save, AnAttentionFactorIsThatOfYarnAlone) {
+    const TemporaryFolder folder;
+    const Architecture a = tiny_llama("x + dt*norm(f(norm(x))) | norm(x)");
+    const auto factor = [&](const char* scaling) {
+        Json config = architecture_json(a);
+        config["rope_scaling"] = {
+            {"scaling", scaling}, {"factor", 2.0}, {"original_positions", 9.0}, {"attention_factor", 1.5}};
+        save_model(tiny_model<float>(a, 31), folder.path());
+        folder.put("config.json", dump_json(config));
+        const Model<float> model = load_model(folder.path());
+        const double read = model.architecture().rope.attention_factor;
+        save_model(model, folder.path());
+        EXPECT_EQ(load_model(folder.path()).architecture().rope.attention_factor, read) << scaling;
+        return read;
+    };
+    EXPECT_EQ(factor("yarn"), 1.5);
+    for (const char* const scaling : {"none", "linear", "dynamic", "llama3"}) {
+        EXPECT_EQ(factor(scaling), 1) << scaling;
+    }
+}
+
 TEST(Save, HalfPrecisionRoundsEveryNumber) {
     const TemporaryFolder folder;
     for (const char* const equation : {pre_ln, "norm(x + dt*f(x))"}) {

@@ -72,6 +72,35 @@ TEST(Sealed, AnotherShapeOfTheSameBytesIsRefused) {
     EXPECT_NE(sentence(folder / "b", seal).find("checksum"), std::string::npos);
 }
 
+// Each text with its length in front, by key, then each tensor: its name, its type and shape, and its bytes. Tensors
+// come by their names, in whatever order they are written, so that the seal does not depend on the layout of a file.
+TEST(Sealed, TheChecksumOfATensorFileIsOfItsTextsAndOfItsTensorsByName) {
+    const TemporaryFolder folder;
+    const std::array<double, 1> of_a = {0.5};
+    const std::array<double, 1> of_b = {-3};
+    const std::array<float, 2> of_c = {1, -2};
+    const std::array<TensorToWrite, 3> tensors = {tensor("c", {2}, of_c), tensor("b", {1}, of_b),
+                                                  tensor("a", {1}, of_a)};
+    const Seal sealed = {"letters", {{"seed", "7"}}};
+    write_sealed(folder / "a", sealed, tensors, {{"t", "0.5"}});
+    std::string all;
+    const auto add_text = [&](std::string_view text) {
+        const std::uint64_t size = text.size();
+        all.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
+    };
+    for (const char* const text : {"seal.kind", "letters", "seal.run.seed", "7", "t", "0.5", "a", "F64[1]"}) {
+        add_text(text);
+    }
+    all.append(reinterpret_cast<const char*>(of_a.data()), sizeof of_a);
+    add_text("b");
+    add_text("F64[1]");
+    all.append(reinterpret_cast<const char*>(of_b.data()), sizeof of_b);
+    add_text("c");
+    add_text("F32[2]");
+    all.append(reinterpret_cast<const char*>(of_c.data()), sizeof of_c);
+    EXPECT_EQ(open_sealed(folder / "a", sealed).metadata().at("seal.checksum"), checksum(std::string_view(all)));
+}
+
 TEST(Sealed, ChecksumsAreThoseOfXxh3) {
     // Printed by xxhsum -H3 for no bytes.
     EXPECT_EQ(checksum(std::string_view("")), "2d06800538d394c2");

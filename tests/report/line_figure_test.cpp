@@ -241,6 +241,12 @@ TEST(LineSvg, NamesThatWouldFanOutGoIntoALegendWithSamples) {
         figure.series[static_cast<std::size_t>(i)].y = {0, 0.2 * i};  // and now each at its own place
     }
     EXPECT_LT(label_heights(to_svg(figure)).back(), bottom + 10);
+    for (int i = 0; i < 6; ++i) {
+        figure.series[static_cast<std::size_t>(i)].y = {1 - 0.1 * i, 0};  // in the lower corner, names high above it
+    }
+    const std::string falling = to_svg(figure);
+    EXPECT_GT(label_heights(falling).front(), plot_of(falling)[3]);
+    EXPECT_EQ(matches(falling, "(h26\" stroke=\"#[0-9a-f]+\")").size(), 6U);
 }
 
 // What a reader sees on a phone 390 pixels wide.

@@ -338,6 +338,14 @@ TEST(InspectionPage, TheBandAroundMedianLengthsIsFromTheLowToTheHighOnes) {
     EXPECT_EQ(part_of(folder.read(), "curves")["bands"], typed(R"({"norm_median": ["norm_low", "norm_high"]})"));
 }
 
+TEST(InspectionPage, OfNoModelsIsDamage) {
+    const ResultFolder folder("inspect");
+    folder.put("inspect.json", R"({"models": []})");
+    const Json read = folder.read();
+    ASSERT_EQ(read["unreadable"].size(), 1U);
+    EXPECT_NE(read["unreadable"][0].get<std::string>().find("inspect.json"), std::string::npos);
+}
+
 TEST(InspectionPage, SaysOfWhichModelItsWordsAre) {
     const ResultFolder folder("inspect");
     const auto model = [](const std::string& name) {

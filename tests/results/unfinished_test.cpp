@@ -11,6 +11,7 @@
 #include "record/sealed.hpp"
 #include "results/document.hpp"
 #include "results/live_page.hpp"
+#include "results/watched.hpp"
 #include "support.hpp"
 
 namespace flyball::results::test {
@@ -300,6 +301,27 @@ TEST(Awaited, IsWhatIsNotThereAndAnEmptyFolder) {
     EXPECT_THROW(check_awaited({none}), Error) << "a folder of something else";
     const ResultFolder other("schemes");
     EXPECT_THROW(check_awaited({other.path()}), Error);
+}
+
+// A run may write twice in a second, and put a new file in the place of an old one: neither size nor second tell.
+TEST(Watched, SeesWhatIsWrittenWithinASecondAndAnotherFileInItsPlace) {
+    const ResultFolder folder("train");
+    const std::filesystem::path file = folder.path() / "a.json";
+    folder.put("a.json", "1");
+    const auto second = std::chrono::floor<std::chrono::seconds>(std::filesystem::last_write_time(file));
+    std::filesystem::last_write_time(file, second);
+    Watched watched;
+    watched.look(file);
+    EXPECT_FALSE(watched.changed());
+    folder.put("a.json", "2");
+    std::filesystem::last_write_time(file, second + std::chrono::milliseconds(1));
+    EXPECT_TRUE(watched.changed());
+    std::filesystem::last_write_time(file, second);
+    EXPECT_FALSE(watched.changed()) << "the next change is of another kind";
+    folder.put("b.json", "3");
+    std::filesystem::last_write_time(folder.path() / "b.json", second);
+    std::filesystem::rename(folder.path() / "b.json", file);
+    EXPECT_TRUE(watched.changed());
 }
 
 class LivePages : public ::testing::Test {

@@ -25,6 +25,9 @@ TEST(OwnEquation, AnythingButAStatementBeforeTheFirstEqualsSignIsAName) {
     EXPECT_EQ(split_name("mine=both: x = x; ffn: x = x").first, "") << "no section has that name";
     EXPECT_EQ(split_name("mine=depth == 1 ? x + dt*f(x) : norm(x + dt*f(x))").first, "mine");
     EXPECT_EQ(split_name("mine=depth <= 0.5 ? norm(x + dt*f(x)) : x + dt*f(x)").first, "mine");
+    for (const char* end : {";", "; ", "; | norm(x)", "; where a = 2"}) {  // as the end of the one statement
+        EXPECT_EQ(split_name(std::string("mine=x + dt*a*f(x)") + end).first, "mine") << end;
+    }
     for (const char* text :
          {"norm(x + dt*f(x))", "x = norm(x + dt*f(x))", "o = f(x); x = norm(x + dt*o)", "x + dt*a*f(x) where a = 2",
           "attn: x = x + dt*attn(x); ffn: x = x + dt*ffn(x)", "depth <= 0.5 ? x + dt*f(x) : norm(x + dt*f(x))",

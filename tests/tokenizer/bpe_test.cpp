@@ -99,6 +99,7 @@ TEST(Bpe, ByteCharactersAreReversible) {
     EXPECT_EQ(byte_characters()[0], "Ā");
     EXPECT_EQ(byte_characters()[0xAD], "Ń");  // the last of the 68 that are moved
     EXPECT_EQ(byte_of_character(0x120), static_cast<unsigned char>(' '));
+    EXPECT_EQ(byte_of_character(0x100), static_cast<unsigned char>(0));
     EXPECT_EQ(byte_of_character(' '), std::nullopt);
     EXPECT_EQ(byte_of_character(0x144), std::nullopt);
 }

@@ -222,6 +222,20 @@ TEST(TokenizerHostile, TextCannotBeMadeToGrowWithoutEnd) {
         "a second sequence");
 }
 
+// 64 bytes of each, and 65536 more: of 2000 bytes 193536.
+TEST(TokenizerHostile, ReplacementsMayMakeALongTextSixtyFourTimesAsLong) {
+    const auto length = [](std::size_t of_each) {
+        const Json json = {
+            {"normalizer",
+             {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(of_each, 'b')}}},
+            {"model", {{"type", "BPE"}, {"vocab", {{"b", 0}}}, {"merges", Json::array()}}}};
+        return Tokenizer::parse(dump_json(json), "the file").encode(std::string(2000, 'a')).size();
+    };
+    EXPECT_EQ(length(1), 2000U);
+    EXPECT_EQ(length(96), 192000U);
+    EXPECT_NE(message_of([&] { length(97); }).find("a text of 2000 bytes longer than 193536"), std::string::npos);
+}
+
 TEST(TokenizerHostile, AnyBytesAreAText) {
     const Tokenizer tokenizer = Tokenizer::load(data("gpt2"));
     const std::string broken("a\xFF\xE2\x82\x00z", 6);

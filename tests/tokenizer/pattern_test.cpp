@@ -31,6 +31,23 @@ TEST(TokenizerPattern, RubysDialectIsRewritten) {
     EXPECT_EQ(from_ruby(R"([\Sa\W])"), R"([\Sa\W])") << "capitals are the opposites";
 }
 
+// Oniguruma's regparse.c: [0-9-a] is read as [0-9\-a], and no range begins with a class.
+TEST(TokenizerPattern, AHyphenBesideAClassOrAnInnerSetIsItself) {
+    const auto of = [](const char* set, const char* text) { return found(Pattern::ruby(set, "test"), text); };
+    EXPECT_EQ(of(R"([\s-+])", "a-+ ,"), (Texts{"-", "+", " "}));
+    EXPECT_EQ(of(R"([\w-+])", "a-+ ,"), (Texts{"a", "-", "+"}));
+    EXPECT_EQ(of(R"([\d-z])", "5-zy"), (Texts{"5", "-", "z"}));
+    EXPECT_EQ(of(R"([\p{Lu}-z])", "A-zy"), (Texts{"A", "-", "z"}));
+    EXPECT_EQ(of(R"([[:digit:]-z])", "5-zy"), (Texts{"5", "-", "z"}));
+    EXPECT_EQ(of(R"([[ac]-f])", "a-bef"), (Texts{"a", "-", "f"}));
+    EXPECT_EQ(of(R"([a[-c]])", "a-bc"), (Texts{"a", "-", "c"}));
+    EXPECT_EQ(of(R"([x[b-]d])", "b-cdx"), (Texts{"b", "-", "d", "x"}));
+    EXPECT_EQ(of(R"([\s-])", "a- "), (Texts{"-", " "}));
+    // Ranges stay ranges, also one that begins with the hyphen itself.
+    EXPECT_EQ(of(R"([\s--/])", ",-./0"), (Texts{"-", ".", "/"}));
+    EXPECT_EQ(of(R"([[a-c]x-z])", "abc-xyz"), (Texts{"a", "b", "c", "x", "y", "z"}));
+}
+
 TEST(TokenizerPattern, WhiteSpaceIsUnicodesAndNotPcres) {
     const Pattern space = Pattern::ruby(R"(\s)", "test");
     EXPECT_EQ(found(space, "\xC2\x85"), Texts{"\xC2\x85"});  // next line

@@ -93,5 +93,14 @@ TEST(TokenizerUnicode, ComposingSkipsMarksOfAnotherClassAndStopsAtTheSame) {
     EXPECT_EQ(nfc("\xE0\xA5\x98"), "\xE0\xA4\x95\xE0\xA4\xBC");  // excluded from composition
 }
 
+// Each alone: behind the marks of the checksums a letter that has one above is never composed with it, because the one
+// below comes first. Unicode's DerivedNormalizationProps.txt counts 1120 points of Full_Composition_Exclusion.
+TEST(TokenizerUnicode, AllPointsButThoseExcludedComposeToThemselves) {
+    EXPECT_EQ(nfc("h\xCC\x87"), "\xE1\xB8\xA3");  // U+1E23
+    std::size_t others = 0;
+    for_every_point([&](const std::string& point) { others += nfc(point) == point ? 0 : 1; });
+    EXPECT_EQ(others, 1120U);
+}
+
 }  // namespace
 }  // namespace flyball::tokenizer::test

@@ -294,6 +294,11 @@ TEST(From, DataWithTokensThatTheModelLacksAreRefused) {
     EXPECT_NE(unknown.find("got data whose token 'd' is 3, expected tokens that "), std::string::npos) << unknown;
     const std::string moved = refusal(R"({"a": 0, "b": 1, "c": 3})");
     EXPECT_NE(moved.find("got data whose token 'c' is 3, expected 2, as in "), std::string::npos) << moved;
+    // Published tokenizers have several megabytes.
+    write_file_atomically(folder / "tokenizer.json", R"({"model": {"vocab": {"a": 0, "b": 1, "c": 2}}})" +
+                                                         std::string(std::size_t{3} << 20U, ' '));
+    EXPECT_EQ(refusal(R"({"a": 0, "c": 2})"), "");
+    EXPECT_NE(refusal(R"({"a": 0, "c": 3})"), "");
     s.from.clear();
     EXPECT_EQ(refusal(R"({"d": 3})"), "") << "a new model takes its tokens from the data";
     std::filesystem::remove_all(folder);

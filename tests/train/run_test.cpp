@@ -322,11 +322,15 @@ TEST_F(RunTest, LinesOfAFinishedRunAreReadAsTheyWereWritten) {
     EXPECT_EQ(folder.lines(), whole.lines);
 }
 
-// The signal comes from another thread, as a person's does, and as a rule meets one of the looks at the validation part, which take
-// longer than steps here. The step before such a look has no line yet: it is done again.
+// The signal comes from another thread, as a person's does, and as a rule meets one of the looks at the validation
+// part: 128 windows of it, where a step has two. The step before such a look has no line yet: it is done again.
 TEST_F(RunTest, StoppedInAValidationOnTheWayHasALineForEveryStep) {
     RunPlan looking = plan();
     looking.settings.validate = 1;
+    looking.settings.steps = 6;
+    looking.settings.batch = 2;
+    looking.settings.context = 32;
+    corpus_ = test::small_corpus(5 * (128 * 32 + 1));
     const auto run_to = [&](FolderUse use, const Watch& watch) {
         RunFolder folder(folder_ / "run", use, looking, corpus_, "flyball train --resume");
         return run(looking, corpus_, &folder, watch);

@@ -1,0 +1,254 @@
+// What claims tell beside their verdicts: numbers of notes, captions and of what is shown, each found in a second way.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <regex>
+#include <stdexcept>
+
+#include "bridge/model_weights.hpp"
+#include "claims/experiment.hpp"
+#include "claims/groups.hpp"
+#include "claims/limits_model.hpp"
+#include "core/file.hpp"
+#include "dynamics/trained_weights.hpp"
+#include "sanitized.hpp"
+
+namespace flyball::claims::notes_test {
+namespace {
+
+Context quick_context() {
+    Context context;
+    context.quick = true;
+    return context;
+}
+
+Measurement measured(const std::string& id, const Context& context) {
+    const std::vector<Claim> claims = ledger();
+    const auto claim = std::find_if(claims.begin(), claims.end(), [&](const Claim& one) { return one.id == id; });
+    return claim == claims.end() ? throw std::runtime_error("no claim " + id) : claim->experiment(context);
+}
+
+// All numbers of a text from these words on.
+std::vector<double> numbers_after(const std::string& text, const std::string& words) {
+    const std::size_t begin = text.find(words);
+    if (begin == std::string::npos) {
+        throw std::runtime_error("no '" + words + "' in " + text);
+    }
+    const std::string rest = text.substr(begin + words.size());
+    const std::regex number(R"(-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?)");
+    std::vector<double> found;
+    for (std::sregex_iterator at(rest.begin(), rest.end(), number), end; at != end; ++at) {
+        found.push_back(std::stod(at->str()));
+    }
+    return found;
+}
+
+// The shipped model on a text of so many letters, which are as many tokens.
+class ShortText {
+  public:
+    explicit ShortText(std::size_t letters)
+        : path_((std::filesystem::temp_directory_path() /
+                 ("flyball-notes-" + std::to_string(getpid()) + "-" + std::to_string(letters)))
+                    .string()) {
+        write_file_atomically(
+            path_, std::string("Now is the winter of our discontent made glorious summer.").substr(0, letters));
+    }
+    ~ShortText() { std::filesystem::remove(path_); }
+    ShortText(const ShortText&) = delete;
+    ShortText& operator=(const ShortText&) = delete;
+
+    Context context() const {
+        Context context = quick_context();
+        context.subject.text = path_;
+        return context;
+    }
+
+  private:
+    std::string path_;
+};
+
+// (N + 1), sqrt(N + 1) and N - 1 at N = 5, as Corollary 2 is corrected.
+TEST(NotesOnSelection, RatiosOfManyKeysStandInTheOrderOfTheirNames) {
+    const Measurement found = measured("limits-corollary-2-many-keys", quick_context());
+    const std::vector<double> shown = numbers_after(std::get<std::string>(found.measured), "");
+    ASSERT_EQ(shown.size(), 3U);
+    EXPECT_NEAR(shown[0], 6, 0.02 * 6);
+    EXPECT_NEAR(shown[1], std::sqrt(6), 0.02 * std::sqrt(6));
+    EXPECT_NEAR(shown[2], 4, 0.02 * 4);
+    const std::size_t dominant = found.note.find("one dominant weight (N + 1)");
+    const std::size_t diffuse = found.note.find("diffuse isotropic vectors (sqrt(N + 1))");
+    const std::size_t same = found.note.find("identical vectors (N - 1)");
+    EXPECT_LT(dominant, diffuse) << found.note;
+    EXPECT_LT(diffuse, same) << found.note;
+    EXPECT_NE(same, std::string::npos) << found.note;
+}
+
+// Every second prediction of the main sum is the one without chance: 0.1 % too much is what the mean is off.
+TEST(NotesOnSelection, WithoutChanceTheMeanIsBesideTheMainSum) {
+    Context context = quick_context();
+    std::size_t asked = 0;
+    context.replaced = [&](std::string_view quantity, double stated, const std::vector<double>&) {
+        return quantity == "main" && ++asked % 2 == 0 ? 1.001 * stated : stated;
+    };
+    const std::string note = measured("limits-theorem-1-expectation", context).note;
+    EXPECT_DOUBLE_EQ(numbers_after(note, "mean and main sum differ by ").at(0), 1e-3) << note;
+}
+
+// N + 1 for one key, the fewest that are selected.
+TEST(NotesOnSelection, TheLeastBoundOfExpectedDistancesIsTwo) {
+    Context context = quick_context();
+    double least = HUGE_VAL;
+    context.replaced = [&](std::string_view, double stated, const std::vector<double>&) {
+        least = std::min(least, stated);
+        return stated;
+    };
+    measured("limits-expectation-bounded", context);
+    EXPECT_EQ(least, 2);
+}
+
+TEST(NotesOnSelection, TheFactorFromOneToTwentyKeysIsThatOfTheDistances) {
+    const ShortText text(48);
+    double one = std::nan("");
+    double twenty = std::nan("");
+    for (const limits::DistanceMeans& row : analysed(text.context()).result.by_n) {
+        one = row.n == 1 ? row.distance : one;
+        twenty = row.n == 20 ? row.distance : twenty;
+    }
+    EXPECT_GT(std::abs(twenty / one - 1), 0.1) << "one of which the inverse is another";
+    const std::string note = measured("limits-plateau", text.context()).note;
+    EXPECT_NEAR(numbers_after(note, "from N = 1 to 20 it changes by a factor ").at(0), twenty / one, 6e-4) << note;
+}
+
+TEST(NotesOnSelection, TheSlopeOfSensitivityIsThatBetweenTheTemperaturesInTheNote) {
+    const ShortText text(48);
+    const Measurement found = measured("limits-inverse-law", text.context());
+    const std::vector<double> told = numbers_after(found.note, "over log T from T = ");
+    ASSERT_GE(told.size(), 3U) << found.note;
+    std::vector<double> x;
+    std::vector<double> y;
+    for (const limits::SensitivityMeans& row : analysed(text.context()).result.sensitivity) {
+        if (row.eps == told[2] && row.temperature > 0.99 * told[0] && row.temperature < 1.01 * told[1]) {
+            x.push_back(std::log(row.temperature));
+            y.push_back(std::log(row.value));
+        }
+    }
+    EXPECT_EQ(x.size(), 4U) << "three to a decade, with both ends";
+    EXPECT_NEAR(std::get<double>(found.measured), fit_line(x, y).slope, 1e-12) << found.note;
+}
+
+// There is no N of 16 or more that is at most half of the keys.
+TEST(NotesOnSelection, ATextThatIsTooShortDecidesNothingAboutAPlateau) {
+    const ShortText text(20);
+    const Measurement found = measured("limits-separation-plateau", text.context());
+    EXPECT_EQ(found.verdict, Verdict::undecided);
+    EXPECT_NE(text_of(found.measured), "");
+}
+
+TEST(NotesOnSelection, WeightOnTheHeaviestKeysIsThatAt128Tokens) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: two analyses";
+    }
+    const auto share = [](const char* model) {
+        limits::Settings settings;
+        settings.lengths = {32, 64, 128};  // those of the claim, so that it is analysed once
+        for (const limits::DistanceMeans& row : analysed({}, settings, model).result.by_length) {
+            if (row.length == 128) {
+                return row.share;
+            }
+        }
+        return std::nan("");
+    };
+    const Measurement found = measured("limits-qk-norm", quick_context());
+    EXPECT_NE(found.note.find("at 128 tokens"), std::string::npos) << found.note;
+    EXPECT_NEAR(std::get<double>(found.measured), share("builtin:pre-ln-qk") / share("builtin:pre-ln"), 1e-9);
+}
+
+// e^(t/2) is divided out of the particles' velocity, which falls as e^(-2 t), and not out of the reduced law's.
+TEST(NotesOnMotion, TheTerminalSlopeIsThatOfTheParticles) {
+    Context context = quick_context();
+    context.replaced = [](std::string_view quantity, double stated, const std::vector<double>& at) {
+        return quantity == "log prefactor" ? at.at(0) / 2 : stated;
+    };
+    EXPECT_NEAR(std::get<double>(measured("dynamics-terminal-post-ln", context).measured), -2.5, 0.01);
+}
+
+constexpr const char* trained_model = "builtin:mix-ln";
+
+// One system of sixteen tokens through the blocks of the model in thin layers.
+dynamics::Settings under_trained_weights() {
+    dynamics::Settings s;
+    dynamics::parse_weights(trained_model, s);
+    dynamics::use_trained(bridge::read_model_weights(trained_model, false), {}, s);
+    s.time = static_cast<double>(s.trained->blocks);
+    s.layers.reset();
+    s.tokens = 16;
+    return s;
+}
+
+Context with_trained_model() {
+    Context context = quick_context();
+    context.subject.model = trained_model;
+    return context;
+}
+
+TEST(NotesOnMotion, UnderTrainedWeightsTellBlocksPassesAndTheSpeedOfTheStart) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: six schemes, four times through a model";
+    }
+    const Measurement found = measured("dynamics-trained-late", with_trained_model());
+    const auto& figure = std::get<report::LineFigure>(found.pictures.at(0).figure);
+    EXPECT_NE(figure.caption.find("the 12 blocks are gone through 4 times"), std::string::npos) << figure.caption;
+    const dynamics::Settings s = under_trained_weights();
+    const dynamics::Velocities start =
+        dynamics::velocities(dynamics::problem_of(s, scheme::find_scheme("post-ln").program));
+    double speed = 0;
+    for (std::size_t j = 0; j < s.tokens; ++j) {
+        speed += measure::length(start.turn.data() + j * s.dim, s.dim) / static_cast<double>(s.tokens);
+    }
+    EXPECT_NEAR(numbers_after(found.note, "by model: mix-ln ").at(0), speed, 6e-4) << found.note;
+}
+
+// |theta'| |x| in the middle of every block, from how far tokens turn in a fiftieth of the block.
+TEST(NotesOnMotion, OfMovementTellTheFirstPassFirst) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: five times through a model";
+    }
+    const dynamics::Settings s = under_trained_weights();
+    dynamics::Problem problem = dynamics::problem_of(s, scheme::find_scheme("peri-ln").program);
+    dynamics::Watch watch;
+    for (std::size_t block = 0; block < s.trained->blocks; ++block) {
+        for (const double part : {0.49, 0.51}) {
+            watch.times.push_back(static_cast<double>(block) + part);
+        }
+    }
+    double first = 0;
+    std::vector<double> before;
+    watch.sampled = [&](const dynamics::Sample&, const dynamics::Particles& particles) {
+        const std::vector<double>& theta = particles.theta();
+        if (before.empty()) {
+            before = theta;
+            return;
+        }
+        for (std::size_t j = 0; j < s.tokens; ++j) {
+            const double turned =
+                std::sqrt(measure::squared_distance(theta.data() + j * s.dim, before.data() + j * s.dim, s.dim));
+            const double length = measure::length(particles.x().data() + j * s.dim, s.dim);
+            first += turned / 0.02 * length / static_cast<double>(s.tokens * s.trained->blocks);
+        }
+        before.clear();
+    };
+    dynamics::Control control;
+    control.rtol = 1e-9;
+    control.atol = 1e-11;
+    dynamics::run(std::move(problem), control, watch);
+    const std::string note = measured("dynamics-trained-movement", with_trained_model()).note;
+    const std::vector<double> told = numbers_after(note, "by model: mix-ln ");
+    EXPECT_NEAR(told.at(0), first, 0.003) << note;
+    EXPECT_GT(std::abs(told.at(1) - first), 0.01) << "the last pass is another: " << note;
+}
+
+}  // namespace
+}  // namespace flyball::claims::notes_test
