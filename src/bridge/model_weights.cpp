@@ -275,6 +275,9 @@ std::vector<std::string> notes_of(const Model<float>& model, bool centred, bool 
     } else if (scheme::find_normaliser(a.norm).gain) {
         notes.push_back("The gains of norms are dropped.");
     }
+    if (!model.program().learned().empty()) {
+        notes.push_back("The learned numbers of its equation are dropped: those of the simulated scheme are taken.");
+    }
     notes.push_back("The feed-forward network is dropped.");
     if (centred) {
         notes.push_back("LayerNorm: particles live where the channels of a vector add up to 0.");

@@ -157,7 +157,8 @@ Command check_command() {
         add_option(app, "--against", flags->against,
                    "instead: tensors saved by your own code that ran the block; is it what the equation says? "
                    "(docs/conformance.md)")
-            .type_name("RUN.safetensors");
+            .type_name("RUN.safetensors")
+            .not_empty("the name of a file");
         flags->folder.declare(app, "check.json, the report and a page of figures");
         return [flags](const Common& common) { return run_check(*flags, common); };
     };

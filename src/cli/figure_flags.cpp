@@ -73,9 +73,11 @@ void FigureFlags::declare(CLI::App& app) {
              "write every figure also as pdf (for papers) or png; SVG is always written")
         .type_name("pdf,png");
     add_option(app, "--figure-width", width, "how wide figures are, in mm, cm, in or px (default: 560px)")
-        .type_name("84mm");
+        .type_name("84mm")
+        .not_empty("a number with its unit");
     add_option(app, "--figure-font", font, "how large letters in figures are, in pt or px (default: 10.5pt)")
-        .type_name("8pt");
+        .type_name("8pt")
+        .not_empty("a number with its unit");
     add_flag(app, "--figure-panels", panels, "draw each line in a small plot of its own, the others grey behind it");
     add_flag(app, "--no-titles", no_titles, "figures without title and caption: a paper has its own");
 }

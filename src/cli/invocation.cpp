@@ -154,7 +154,8 @@ Invocation::Invocation(const Command& command) : command_(command), app_(command
         .type_name("N")
         .whole_number(0, most_threads);
     add_option(app_, "--config", configuration_, "read flags from a TOML or JSON file; flags given here win")
-        .type_name("FILE");
+        .type_name("FILE")
+        .not_empty("the name of a file");
     app_.set_help_flag("-h,--help", "this page");
 }
 

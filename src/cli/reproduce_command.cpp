@@ -229,9 +229,11 @@ Command reproduce_command() {
         begin_group(app, "model of the claims about one model");
         add_option(app, "--model", flags->subject.model,
                    "a model for the claims about one model (default: builtin:pre-ln, whose verdicts are recorded)")
-            .type_name("MODEL");
+            .type_name("MODEL")
+            .not_empty("a folder, an id in the local Hugging Face cache, or builtin:NAME");
         add_option(app, "--text", flags->subject.text, "the text for it (default: the one of the builtin models)")
-            .type_name("FILE");
+            .type_name("FILE")
+            .not_empty("the name of a file");
         begin_group(app, "claims");
         declare_seed(app, flags->seed);
         flags->folder.declare(app, "results, tables and figures");

@@ -95,8 +95,21 @@ void ReproduceFolder::store(Judged& result) const {
     document["verdict"] = claims::name(result.measurement.verdict);
     document["note"] = result.measurement.note;
     document["pictures"] = result.pictures;
+    document["formats"] = Json::array();
+    for (const report::Format format : sheet_.formats) {
+        document["formats"].push_back(std::string(report::ending(format)));
+    }
     document["seconds"] = result.seconds;
     record::write_sealed_json(stored(result.claim), seal(result.claim), document);
+}
+
+std::vector<std::string> ReproduceFolder::formats_of(const Claim& claim) const {
+    const Json document = record::read_sealed_json(stored(claim), seal(claim));
+    try {
+        return document.value("formats", std::vector<std::string>{"svg"});
+    } catch (const Json::exception&) {
+        record::refuse(stored(claim), "formats of figures that are no words", "a stored claim");
+    }
 }
 
 claims::Shelf ReproduceFolder::shelf(bool resumes) const {
@@ -124,9 +137,10 @@ claims::Shelf ReproduceFolder::shelf(bool resumes) const {
 void ReproduceFolder::write(const std::vector<Judged>& results, std::uint64_t seed) {
     std::vector<std::string> files = {"config.toml", "claims.json", "claims.csv", "claims.md"};
     for (const Judged& result : results) {
+        const auto formats = result.pictures.empty() ? std::vector<std::string>() : formats_of(result.claim);
         for (const std::string& picture : result.pictures) {
-            for (const report::Format format : sheet_.formats) {
-                files.push_back(fmt::format("{}.{}", picture, report::ending(format)));
+            for (const std::string& ending : formats) {
+                files.push_back(fmt::format("{}.{}", picture, ending));
             }
             files.push_back(picture + ".csv");
         }

@@ -48,6 +48,8 @@ class ReproduceFolder {
 
   private:
     std::filesystem::path stored(const claims::Claim& claim) const;
+    // The figures of a claim have the formats that were asked for when it was judged, perhaps by an earlier call.
+    std::vector<std::string> formats_of(const claims::Claim& claim) const;
     record::Seal seal(const claims::Claim& claim) const { return folder_.seal("claim " + claim.id); }
     std::string resume_command_;
     report::Sheet sheet_;

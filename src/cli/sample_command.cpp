@@ -224,7 +224,8 @@ Command sample_command() {
                    "the text to go on from (default: the token that begins a text, or a line end)")
             .type_name("TEXT");
         add_option(app, "--ids", flags->ids, "instead of a prompt: token ids with commas between them, or @FILE")
-            .type_name("LIST");
+            .type_name("LIST")
+            .not_empty("token ids, or @FILE");
         begin_group(app, "sampling");
         add_option(app, "--tokens", flags->settings.tokens, "write N tokens at most")
             .type_name("N")

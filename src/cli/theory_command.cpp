@@ -136,6 +136,22 @@ ExitCode run(const TheoryFlags& flags, bool beta_given, const Common& common) {
         }
     }
     const std::vector<double> times = sample_times(flags, settings.T);
+    std::vector<std::string> written;
+    const auto predict = [&] {
+        for (const scheme::Scheme& scheme : schemes) {
+            for (const theory::Settings& one : each) {
+                output.runs.push_back(theory::predict(scheme, one, times, output.cosines));
+            }
+        }
+        if (!flags.plot.empty()) {
+            written = write_theory_figures(plot, output, sheet);
+        }
+    };
+    const auto written_words = [&] {
+        return common.json || written.empty()
+                   ? ""
+                   : fmt::format("\nwritten: {}, and a CSV beside each\n", fmt::join(written, ", "));
+    };
     std::unique_ptr<record::Folder> folder;
     if (flags.folder.out) {
         const std::vector<ConfigEntry> configuration = theory_configuration(flags, output, schemes);
@@ -145,23 +161,17 @@ ExitCode run(const TheoryFlags& flags, bool beta_given, const Common& common) {
                                      flags.folder.resume_command("theory"), "cli.theory"});
         if (folder->finished()) {
             print_out(read_text_file(folder->path() / (common.json ? "theory.json" : "report.txt"), largest_theory));
+            if (!flags.plot.empty()) {  // no part of the folder
+                predict();
+                print_out(written_words());
+            }
             write_missing_report_page(folder->path(), common);
             return ExitCode::done;
         }
     }
-    for (const scheme::Scheme& scheme : schemes) {
-        for (const theory::Settings& one : each) {
-            output.runs.push_back(theory::predict(scheme, one, times, output.cosines));
-        }
-    }
-    std::vector<std::string> written;
-    if (!flags.plot.empty()) {
-        written = write_theory_figures(plot, output, sheet);
-    }
+    predict();
     std::string text = common.json ? dump_json(theory_document(output), 2) + "\n" : theory_text(output);
-    if (!common.json && !written.empty()) {
-        text += fmt::format("\nwritten: {}, and a CSV beside each\n", fmt::join(written, ", "));
-    }
+    text += written_words();
     if (folder) {
         write_theory(*folder, output, sheet);
         if (!common.json) {
@@ -221,7 +231,8 @@ Command theory_command() {
         add_option(app, "--plot", flags->plot,
                    "write gamma(t) to FILE.svg, r(t) to FILE-radius.svg, gamma'(t) to FILE-velocity.svg, a CSV beside "
                    "each")
-            .type_name("FILE.svg");
+            .type_name("FILE.svg")
+            .not_empty("a file name that ends with .svg");
         return [flags, beta](const Common& common) { return run(*flags, beta.given(), common); };
     };
     return command;

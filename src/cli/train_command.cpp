@@ -214,7 +214,8 @@ ExitCode run(TrainFlags& flags, const Common& common) {
     bool work_was_left = outer && !outer->folder().finished();
     TrainView view(plans.size());
     std::vector<TrainRun> runs;
-    for (std::size_t i = 0; i < plans.size() && !interrupted(); ++i) {
+    // The first one is begun whatever comes, since a table of no runs says nothing: it stops by itself.
+    for (std::size_t i = 0; i < plans.size() && (i == 0 || !interrupted()); ++i) {
         std::unique_ptr<train::RunFolder> folder;
         if (outer) {
             folder = std::make_unique<train::RunFolder>(outer->inner(plans[i]), outer->inner_use(plans[i]), plans[i],

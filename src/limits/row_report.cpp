@@ -176,6 +176,11 @@ Json row_document(const model::Model<float>& model, const model::Input& given, c
     const double temperature = normaliser.temperature(1 / a.score_scale(layer));
     const std::vector<double> direction = direction_of(settings.seed, *settings.row, seen.count());
     const std::vector<double> weights = weights_at(normaliser, temperature, 0, taken.logits, direction);
+    if (!taken.gram.is_finite() ||
+        std::any_of(weights.begin(), weights.end(), [](double w) { return std::isnan(w); })) {
+        throw Error(ErrorKind::input, "limits.row", "scores or vectors that are no finite numbers", "a row of numbers",
+                    "without --row such rows are left out and counted");
+    }
     std::vector<double> along(seen.count());
     for (std::size_t i = 0; i < seen.count(); ++i) {
         for (std::size_t j = 0; j < seen.count(); ++j) {

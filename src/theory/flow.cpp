@@ -24,6 +24,7 @@ using scheme::Program;
 namespace {
 
 constexpr double same = 1e-12;  // relative; rounding of a projection is far below
+constexpr double smallest = std::numeric_limits<double>::min();
 constexpr double rounding_of_a_sum = 16 * std::numeric_limits<double>::epsilon();  // relative to its parts
 
 [[noreturn]] void refuse(const std::string& got, const std::string& expected, const std::string& hint = {}) {
@@ -42,9 +43,9 @@ bool finite(const PlaneVector& x) {
     return std::isfinite(x.a) && std::isfinite(x.b);
 }
 
-std::vector<double>::const_iterator first_bad_beta(const Settings& settings) {
-    return std::find_if(settings.betas.begin(), settings.betas.end(),
-                        [](double beta) { return !(std::isfinite(beta) && beta >= 0); });
+auto first_bad_beta(const Settings& settings) {
+    const auto is_bad = [](double beta) { return !(std::isfinite(beta) && beta >= 0); };
+    return std::find_if(settings.betas.begin(), settings.betas.end(), is_bad);
 }
 
 // A command walks along the same equation several times: what was found last is kept.
@@ -354,9 +355,8 @@ bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& f
     return true;
 }
 
-// Rates of the numbers of the state, two a stream: of its direction and of log |x|. Each stream is looked at in the
-// frame of its own direction, where its turn is a number by itself; that costs an evaluation of the equation a stream.
-// Streams near consensus, or carried as vectors, share one evaluation in {e, s}.
+// Rates of the numbers of the state, two a stream: of its direction and of log |x|. Each stream has an evaluation in the
+// frame of its own direction, where its turn is a number by itself; near consensus, or plain, they share one in {e, s}.
 bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) {
     result.assign(2 * streams.size(), 0);
     std::optional<std::vector<PlaneVector>> standard;  // the slopes in {e, s}, shared by the streams that use it
@@ -387,9 +387,10 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         }
         const PlaneVector u = own ? PlaneVector{1, 0} : stream.direction.unit(n_);
         const double shrink = std::exp(-stream.log_length);
-        const PlaneVector v{slopes[i].a * shrink, slopes[i].b * shrink};
-        result[2 * i] = stream.direction.rate(frame, own, v, n_);
-        constexpr double smallest = std::numeric_limits<double>::min();
+        // What turns a token may be less of a long stream's |x| than the smallest number.
+        const double larger = stream.direction.chart == Chart::zeta && stream.log_length > 0 ? 0x1p330 : 1;
+        const PlaneVector turn{slopes[i].a * (shrink * larger), slopes[i].b * (shrink * larger)};
+        result[2 * i] = stream.direction.rate(frame, own, turn, n_) / larger;
         if (std::abs(result[2 * i]) < smallest) {
             // A subnormal number has lost its digits, and steps would follow its noise.
             lost_turn_ = result[2 * i] != 0 ? std::max(lost_turn_, t * smallest) : lost_turn_;
@@ -397,7 +398,7 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         }
         // A length that N0 fixes, at least at this t, does not move. Nor does one whose rate is what rounding leaves of
         // its parts: a length at rest would seem to run to zero in time, or drift in 1e9 of it.
-        const double growth = dot(u, v, frame.metric);
+        const double growth = shrink * dot(u, slopes[i], frame.metric);
         const bool rests = (stream.forgets_length && !stream.length_follows) ||
                            std::abs(growth) <= rounding_of_a_sum * parts[i] * shrink;
         result[2 * i + 1] = rests ? 0 : growth;

@@ -21,15 +21,15 @@ double initial_velocity(const scheme::Program& program, const Settings& settings
 // One walk through the times in rising order, whatever order they were asked in.
 std::vector<Point> solve(const scheme::Program& program, const Settings& settings, const std::vector<double>& times,
                          std::string* why_it_ends) {
-    std::vector<std::size_t> order(times.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t k) { return times[i] < times[k]; });
     for (const double t : times) {
         if (!(t >= 0 && t <= last_time)) {
             throw Error(ErrorKind::usage, "theory.solve", fmt::format("the time {}", format_double(t)),
                         "times from 0 to 1e100");
         }
     }
+    std::vector<std::size_t> order(times.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t k) { return times[i] < times[k]; });
     Track track(program, settings);
     std::vector<Point> points(times.size());
     for (const std::size_t i : order) {
@@ -72,12 +72,30 @@ bool may_turn(const scheme::Program& program) {
            !scheme::TimeScalars(program).constant();
 }
 
+// Can gamma have been larger between two points than at either, though it goes the same way at both? Then it has come
+// less far than their velocities say. `lacking`: 1 - gamma where it is waited for.
+bool may_hide_a_top(const Point& from, const Point& to, double lacking) {
+    constexpr double negligible = 1e-6;  // of the way that is still to go
+    constexpr double monotone = 6;       // twice what a cubic without a turn allows
+    const double here = std::exp(from.log_one_minus_gamma);
+    const double there = std::exp(to.log_one_minus_gamma);
+    const double expected = std::max(std::abs(from.velocity), std::abs(to.velocity)) * (to.t - from.t);
+    if (std::signbit(from.velocity) != std::signbit(to.velocity) ||
+        !(expected > negligible * (std::min(here, there) - lacking))) {
+        return false;
+    }
+    return monotone * (std::signbit(to.velocity) ? there - here : here - there) < expected;
+}
+
 // The points of a step of which `there` may hold at the second and not at the first. Steps are about as long as swings:
-// between quarters of one gamma turns at most once, and is at its largest where its velocity changes sign.
+// between quarters of one gamma turns at most once, and is at its largest where its velocity changes sign. Where the
+// streams rest, a readout that t changes by itself turns within a step that is far too long for it: there quarters are
+// looked at as closely.
 template <class There>
 std::optional<std::pair<double, double>> crossing(Track& track, const Track::Mark& before, const Point& from,
-                                                  const Point& to, const There& there) {
+                                                  const Point& to, const There& there, double lacking, int depth = 0) {
     constexpr int parts = 4;
+    constexpr int deepest = 5;
     Point last = from;
     for (int part = 1; part <= parts; ++part) {
         Point next = to;
@@ -97,6 +115,10 @@ std::optional<std::pair<double, double>> crossing(Track& track, const Track::Mar
             track.return_to(before);
             if (track.go_to(top) && there(track.point())) {
                 return std::pair(last.t, top);
+            }
+        } else if (depth < deepest && may_hide_a_top(last, next, lacking)) {
+            if (const auto found = crossing(track, before, last, next, there, lacking, depth + 1)) {
+                return found;
             }
         }
         last = next;
@@ -131,7 +153,7 @@ std::optional<double> time_to_cosine(const scheme::Program& program, const Setti
         std::optional<std::pair<double, double>> found;
         if (turns) {
             const Track::Mark after = track.mark();
-            found = crossing(track, before, from, to, there);
+            found = crossing(track, before, from, to, there, 1 - cosine);
             track.return_to(after);
         } else if (there(to)) {
             found = std::pair(from.t, to.t);

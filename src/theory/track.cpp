@@ -140,9 +140,9 @@ void Track::return_to(const Mark& mark) {
     integrator_.implicit = mark.implicit;
     pace_ = mark.pace;
     integrator_.leap = 0;
-    stopped_.clear();
-    ending_.reset();
-    extinct_.reset();
+    stopped_ = mark.stopped;
+    ending_ = mark.ending;
+    extinct_ = mark.extinct;
     const auto first_after = [&](const std::vector<double>& times) {
         return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), t()) - times.begin());
     };

@@ -60,9 +60,13 @@ class Track {
         std::size_t order;
         bool implicit;
         Pace pace;
+        std::string stopped;
+        std::optional<Flow::Ending> ending;
+        std::optional<Extinction> extinct;
     };
     Mark mark() const {
-        return {flow_, origin_, offset_, integrator_.next_step, integrator_.order, integrator_.implicit, pace_};
+        return {flow_,    origin_, offset_, integrator_.next_step, integrator_.order, integrator_.implicit, pace_,
+                stopped_, ending_, extinct_};
     }
     void return_to(const Mark& mark);
 

@@ -435,6 +435,15 @@ TEST(ModelWeights, SayWhatTheyLeaveOut) {
     EXPECT_NE(llama.find("in front of attention are taken"), std::string::npos) << llama;
     EXPECT_EQ(llama.find("Biases"), std::string::npos) << llama;
     EXPECT_EQ(llama.find("add up to 0"), std::string::npos) << llama;
+    EXPECT_EQ(llama.find("learned numbers"), std::string::npos) << llama;
+    const auto learns = [](const char* equation) {
+        const auto weights = model_weights(made([&](Architecture& a) { a.equation = equation; }), "it", false);
+        return std::any_of(weights.notes.begin(), weights.notes.end(), [](const std::string& note) {
+            return note.starts_with("The learned numbers of its equation are dropped");
+        });
+    };
+    EXPECT_TRUE(learns("x + dt*a*f(norm(x)) | norm(x) where ~a = 0.1"));
+    EXPECT_FALSE(learns("x + dt*a*f(norm(x)) | norm(x) where a = 0.1"));
     // Biases of queries, keys and values alone.
     const std::string qwen = notes_of(golden("qwen2").string(), false);
     EXPECT_NE(qwen.find("Biases are dropped."), std::string::npos) << qwen;

@@ -1,8 +1,12 @@
 // `flyball check EQUATION --against RUN`: its JSON contract, its text, its errors.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <vector>
 
 #include "core/file.hpp"
 #include "core/json.hpp"
@@ -53,6 +57,37 @@ TEST(CheckAgainst, TextSaysWhichTermWhichBlocksAndWhy) {
     EXPECT_EQ(right.exit, 0);
     EXPECT_NE(right.out.find("verdict: conforms"), std::string::npos);
     EXPECT_EQ(right.out.find('*', right.out.find("block  ")), right.out.find("* is more than rounding explains"));
+}
+
+TEST(CheckAgainst, TheTableHasTheErrorOfEveryPlaceInItsColumn) {
+    for (const std::string& call :
+         {"check peri-ln" + golden("wrong-peri-without-output-norm-f32"), "check pre-ln" + golden("pre-ln-bf16")}) {
+        const Json blocks = parse_json(run_program(call + " --json").out, "json").at("blocks");
+        std::vector<std::vector<std::string>> expected;
+        for (const Json& block : blocks) {
+            expected.push_back({std::to_string(block.at("block").get<int>())});
+            for (const char* place : {"attn.in", "ffn.in", "resid"}) {
+                expected.back().push_back(fmt::format("{:.1e}", block.at("errors").at(place).get<double>()));
+            }
+            expected.back().push_back(fmt::format("{:.1e}", block.at("tolerance").get<double>()));
+            EXPECT_NE(expected.back()[1], expected.back()[2]) << "columns that can be told apart are needed here";
+        }
+        std::vector<std::vector<std::string>> found;
+        std::istringstream text(run_program(call).out);
+        for (std::string line; std::getline(text, line);) {
+            std::istringstream words(line);
+            std::vector<std::string> row;
+            for (std::string word; words >> word;) {
+                if (word != "*") {  // more than rounding explains
+                    row.push_back(word);
+                }
+            }
+            if (row.size() == 5 && std::isdigit(static_cast<unsigned char>(row[0][0])) != 0) {
+                found.push_back(row);
+            }
+        }
+        EXPECT_EQ(found, expected) << call;
+    }
 }
 
 TEST(CheckAgainst, EquationsOfOnesOwnAreTaken) {

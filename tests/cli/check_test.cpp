@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "core/file.hpp"
 #include "core/json.hpp"
 #include "program.hpp"
+#include "stored.hpp"
 
 namespace flyball::cli::test::check_test {
 namespace {
@@ -82,12 +84,28 @@ TEST_F(Check, NoBlockIsShownBesideItself) {
 }
 
 TEST_F(Check, TwoBlocksAreComparedAndEitherDecides) {
-    const Outcome outcome = run_program("check pre-ln 'mine=dt*f(norm(x)) | norm(x)' --json" + quick);
+    const std::string command = "check pre-ln 'mine=dt*f(norm(x)) | norm(x)' --json" + quick + out();
+    const Outcome outcome = run_program(command);
     EXPECT_EQ(outcome.exit, 1) << outcome.err;
     const Json json = parse_json(outcome.out, "out");
     EXPECT_EQ(json.at("checks")[0].at("verdict"), "stable");
     EXPECT_EQ(json.at("checks")[1].at("scheme"), "mine");
     EXPECT_NE(json.at("difference").get<std::string>().find("pre-ln is stable, mine is malformed"), std::string::npos);
+    // The same with the broken one first, as the result of a run that is finished.
+    Json turned = json;
+    std::swap(turned["checks"][0], turned["checks"][1]);
+    replace_result((folder_ / "run").string(), "check.json", dump_json(turned));
+    const Outcome again = run_program(command + " --resume");
+    EXPECT_EQ(again.exit, 1) << again.err;
+    EXPECT_EQ(parse_json(again.out, "out").at("checks")[0].at("scheme"), "mine");
+}
+
+// docs/check.md: whatever the width, stand-ins have 32 channels.
+TEST_F(Check, TheReportTellsTheWidthOfTheBlockFromThatOfItsStandIns) {
+    const Outcome outcome = run_program("check pre-ln --depth 2 --steps 10 --width 640 --tokens 100");
+    EXPECT_NE(outcome.out.find("\nfor 2 blocks x 640 channels, 100 tokens; measured on stand-ins of 32 channels\n"),
+              std::string::npos)
+        << outcome.out << outcome.err;
 }
 
 TEST_F(Check, AFolderHasTheReportAndIsReadAgain) {

@@ -131,6 +131,15 @@ TEST(Figures, ACircleIsDrawnInTwoDimensions) {
     }
 }
 
+// A picture has at most 8,000 dots (dynamics/frames.cpp).
+TEST(Figures, OfManyTokensSayHowManyTheyShow) {
+    const Folder folder;
+    const Outcome outcome = run_program(
+        "simulate pre-ln --tokens 8100 --dim 2 --layers 1 --samples 2 --precision f32 --out " + folder.path());
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_NE(text(folder, "circle-pre-ln.svg").find(" Shown: 8000 of 8100 tokens."), std::string::npos);
+}
+
 // One start: the first picture of every scheme is the same but for its colour.
 TEST(Figures, SchemesFromOneStartAreSeenFromOneSide) {
     const Folder folder;

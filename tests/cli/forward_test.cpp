@@ -410,6 +410,20 @@ std::string bert_with_words() {
     return folder;
 }
 
+// Ids need no tokenizer, but where there is one their texts are saved with them.
+TEST(Forward, SavesTheTextsOfIdsThatVocabTxtHas) {
+    const std::string folder = bert_with_words();
+    const std::string file = temporary("bert-texts.safetensors");
+    const Outcome outcome = run_program("forward '" + folder + "' --ids 2,7,9,3 --what hidden.0 --save '" + file + "'");
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    const SafeTensors saved = SafeTensors::open(file);
+    const auto bytes = saved.info("token_texts").bytes;
+    EXPECT_EQ(parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "token_texts"),
+              Json({"[CLS]", "w7", "w9", "[SEP]"}));
+    std::filesystem::remove_all(folder);
+    std::filesystem::remove(file);
+}
+
 TEST(Forward, LengthKeepsTheSpecialTokensAroundAText) {
     const std::string folder = bert_with_words();
     const std::string text = temporary("words.txt");

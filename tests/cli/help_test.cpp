@@ -89,6 +89,24 @@ TEST(Help, OfEveryCommandBeginsWithASentenceUsageAndExamples) {
     EXPECT_LE(widest(run_program("help", "COLUMNS=80").out), 80U);
 }
 
+// A text in quotes that went on below would be another text.
+TEST(Help, ExamplesThatAreTooLongGoOnWithAFlag) {
+    std::size_t continued = 0;
+    for (const std::string& name : command_names()) {
+        for (const char* columns : {"60", "80"}) {
+            const std::vector<std::string> page =
+                lines_of(run_program("help " + name, std::string("COLUMNS=") + columns).out);
+            for (std::size_t i = 0; i + 1 < page.size(); ++i) {
+                if (page[i].ends_with(" \\")) {
+                    ++continued;
+                    EXPECT_TRUE(page[i + 1].starts_with("      --")) << page[i] << "\n" << page[i + 1];
+                }
+            }
+        }
+    }
+    EXPECT_GT(continued, 5U);
+}
+
 TEST(Help, ExplainsEveryExitCode) {
     const std::string page = run_program("help").out;
     const std::size_t begin = page.find("\nexit codes:\n");

@@ -9,6 +9,7 @@
 #include "core/json.hpp"
 #include "core/number.hpp"
 #include "program.hpp"
+#include "record/folder.hpp"
 
 namespace flyball::cli::test::report_test {
 namespace {
@@ -166,18 +167,28 @@ TEST(Report, APageThatCannotBeWrittenDoesNotSpoilTheRun) {
     EXPECT_TRUE(std::filesystem::exists(place / "run/provenance.json"));
 }
 
-// Root may read everything, so that root asks as nobody.
+// Root may read everything, so that root asks without that right. (As nobody it could not start a program in a folder
+// of its own.)
 TEST(Report, APageThatCannotBeReadIsCalledSo) {
     const Place place;
-    const std::string nobody = geteuid() == 0 ? "setpriv --reuid=65534 --clear-groups" : "";
-    if (run_program("--version", nobody).exit != 0) {
-        GTEST_SKIP() << "nobody may not start the program";
+    const std::string rights = "-dac_override,-dac_read_search";
+    const std::string humbly =
+        geteuid() == 0 ? "setpriv --bounding-set " + rights + " --inh-caps " + rights + " --" : "";
+    if (run_program("--version", humbly).exit != 0) {
+        GTEST_SKIP() << "root may not give up a right here";
     }
     ASSERT_EQ(run_program(small + place / "run").exit, 0);
     std::filesystem::permissions(place / "run/report.html", std::filesystem::perms::none);
-    const Outcome outcome = run_program("report " + place / "run", nobody);
+    const Outcome outcome = run_program("report " + place / "run", humbly);
     EXPECT_EQ(outcome.exit, 2);
     EXPECT_NE(outcome.err.find("report.html' (Permission denied)"), std::string::npos) << outcome.err;
+}
+
+TEST(Report, HelpNamesThePageThatCommandsLeave) {
+    std::string help = run_program("help report").out;
+    std::replace(help.begin(), help.end(), '\n', ' ');
+    EXPECT_NE(help.find("leaves such a page as DIR/" + std::string(record::page_name) + ";"), std::string::npos)
+        << help;
 }
 
 TEST(Report, ServingIsRefusedInOneSentenceWhereItMakesNoSense) {

@@ -91,6 +91,12 @@ TEST(Reproduce, WritesItsFilesAndRefusesAFolderThatIsNotEmpty) {
         EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
     }
     EXPECT_FALSE(std::filesystem::exists(folder / "work"));
+    // Every file but the list itself, and the page that is made from all of them, is on the list.
+    const Json listed = parse_json(read_text_file(folder / "provenance.json", 1 << 20), "provenance.json")["files"];
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+        const std::string name = entry.path().filename().string();
+        EXPECT_EQ(listed.contains(name), name != "provenance.json" && name != "report.html") << name;
+    }
     EXPECT_NE(read_text_file(folder / "claims.md", 1 << 20).find("dynamics-gamma-radius.svg"), std::string::npos);
     // Six lines of six colours, and where two are one, both are seen.
     const std::string svg = read_text_file(folder / "dynamics-gamma-radius.svg", 1 << 20);
@@ -114,6 +120,7 @@ TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
     const std::string flags = fast + " --only dynamics-variance-post-ln --json --out " + folder.path();
     const Outcome whole = run_program(flags);
     ASSERT_EQ(whole.exit, 0) << whole.err;
+    EXPECT_TRUE(std::filesystem::exists(folder / "report.html")) << "the page does not depend on what is printed";
     // As if killed after the first claim, which left a measurement no experiment would give.
     const Json claim = parse_json(whole.out, "json")["claims"][0];
     const record::Identity identity = identity_in(folder);

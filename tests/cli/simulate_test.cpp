@@ -47,6 +47,17 @@ TEST(Simulate, SaysWhereOneMinusCosineIsTheSolversTolerance) {
               std::string::npos);
 }
 
+// A token alone has a cosine of 1 to the last digit, which is no small number that the solver has got wrong.
+TEST(Simulate, AnExactCosineOfOneIsNotTheSolversTolerance) {
+    const std::string alone = "simulate post-ln --tokens 1 --time 2 --samples 3";
+    const Json document = parse_json(run_program(alone + " --json").out, "json");
+    ASSERT_EQ(document["one_minus_cosine_resolution"], 1e-20);
+    ASSERT_EQ(document["runs"][0]["one_minus_cosine"], Json({0.0, 0.0, 0.0}));
+    const Outcome text = run_program(alone);
+    EXPECT_EQ(text.exit, 0) << text.err;
+    EXPECT_EQ(text.out.find("Values of 1 - cosine"), std::string::npos) << text.out;
+}
+
 // 1e4 atol^2, and nothing where no tolerance is used or where motion of any size is followed.
 TEST(Simulate, JsonSaysBelowWhichOneMinusCosineIsTheSolversTolerance) {
     for (const auto& [flags, expected] :
@@ -299,10 +310,22 @@ TEST(Simulate, WhatWasInterruptedHasNotFailed) {
     const Outcome stopped =
         run_program("simulate post-ln --tokens 3000 --time 1000 & p=$!; sleep 1; kill -TERM $p; wait $p");
     EXPECT_EQ(stopped.exit, 130) << stopped.err;
-    EXPECT_EQ(stopped.out.find("ended after"), std::string::npos) << stopped.out;
+    EXPECT_EQ(stopped.out.find("ended at"), std::string::npos) << stopped.out;
     EXPECT_TRUE(stopped.out.find("post-ln was interrupted.") != std::string::npos ||
                 stopped.out.find("nothing was measured") != std::string::npos)
         << stopped.out;
+}
+
+// Without a clock: the signal comes when the first sample is there.
+TEST(Simulate, WhatWasInterruptedAfterASampleIsToldWithoutAFailure) {
+    const Folder folder;
+    const Outcome stopped = run_program(
+        "simulate post-ln --tokens 60 --dim 3 --layers 100000000 --samples 3 --trajectory --out '" + folder.path() +
+        "' & p=$!; for i in $(seq 3000); do [ -e '" + (folder / "work/sample-1-00000.safetensors") +
+        "' ] && break; sleep 0.01; done; kill -TERM $p; wait $p");
+    EXPECT_EQ(stopped.exit, 130) << stopped.err;
+    EXPECT_NE(stopped.out.find("\npost-ln was interrupted.\n"), std::string::npos) << stopped.out;
+    EXPECT_EQ(stopped.out.find("ended at"), std::string::npos) << stopped.out;
 }
 
 }  // namespace

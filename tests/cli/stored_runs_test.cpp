@@ -77,6 +77,50 @@ TEST_F(StoredClaim, NamesTheRecordedVerdictWhereItsOwnIsAnother) {
     EXPECT_EQ(behind("verdict", same.out), "holds");
 }
 
+// A finished run that does not say what came out of the claim has not borne it out.
+TEST_F(StoredClaim, ThatIsMissingFromAFinishedRunIsABadVerdict) {
+    const Outcome there = run_program(flags_ + " --resume");
+    EXPECT_EQ(there.exit, 0) << there.err;
+    replace_result(folder_.path(), "claims.json", R"({"claims": []})");
+    const Outcome missing = run_program(flags_ + " --resume");
+    EXPECT_EQ(missing.exit, 1) << missing.err;
+}
+
+// Figures are no part of the settings: who goes on with a run may ask for others. Those of a claim that is stored stay
+// as they are.
+TEST(StoredFigures, OfAClaimAreThoseThatItsRunHasDrawn) {
+    const ReproduceFolder folder;
+    const std::string claim = "dynamics-pre-peri-curve";
+    const std::string picture = "dynamics-gamma-radius";
+    const std::string flags = "reproduce --quick --only " + claim + " --out '" + folder.path() + "'";
+    ASSERT_EQ(run_program(flags).exit, 0);
+    const record::Identity identity = identity_in(folder);
+    const auto listed = [&](const std::vector<std::string>& formats, const std::string& more) {
+        store_claim(folder, identity, claim,
+                    {{"predicted", 1},
+                     {"measured", 1},
+                     {"tolerance", 0},
+                     {"verdict", "holds"},
+                     {"note", ""},
+                     {"pictures", Json::array({picture})},
+                     {"formats", formats},
+                     {"seconds", 1}});
+        const Outcome resumed = run_program(flags + " --resume" + more);
+        EXPECT_EQ(resumed.exit, 0) << resumed.err;
+        const Json files = parse_json(read_text_file(folder / "provenance.json", 1 << 20), "provenance.json")["files"];
+        std::vector<std::string> endings;
+        for (const char* ending : {".svg", ".pdf", ".png", ".csv"}) {
+            if (files.contains(picture + ending)) {
+                endings.emplace_back(ending);
+            }
+        }
+        return endings;
+    };
+    EXPECT_EQ(listed({"svg"}, " --figure-format pdf"), (std::vector<std::string>{".svg", ".csv"}));
+    write_file_atomically(folder / (picture + ".pdf"), "drawn by the call before");
+    EXPECT_EQ(listed({"svg", "pdf"}, ""), (std::vector<std::string>{".svg", ".pdf", ".csv"}));
+}
+
 // Groups of three digits from the right, by hand; none in front of the first.
 TEST(StoredTraining, SpeedsHaveACommaBetweenThousandsAndNoneBeforeThem) {
     const ReproduceFolder folder;

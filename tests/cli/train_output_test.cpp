@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -214,6 +215,31 @@ TEST_F(TrainOutput, SaysAtWhichStepAndAfterWhichLayerARunEnded) {
     EXPECT_EQ(failure.at("layer"), 2);
     EXPECT_EQ(failure.at("step"), 1);
     EXPECT_EQ(failure.at("quantity"), "stream");
+}
+
+// A line of stderr for every look at the validation part. After the last step of the last run nothing is left; what the
+// runs took before, half a second and more, would be seen there.
+TEST_F(TrainOutput, LinesOnTheWaySayWhichRunItIsAndHowLongAllTake) {
+    const Outcome outcome = run_program(
+        "train pre-ln --data '" + (folder_ / "text.txt").string() +
+        "' --layers 2 --dim 64 --heads 2 --context 64 --batch 16 --steps 120 --validate 60 --seeds 2 --threads 1");
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const std::regex line(
+        R"((\S+ \(\d of \d\)  step \d+ of \d+)  loss \S+  \S+ tokens/s  (.*) left for all  validation \S+\n)");
+    std::vector<std::string> places;
+    std::string left;
+    for (std::sregex_iterator it(outcome.err.begin(), outcome.err.end(), line), stop; it != stop; ++it) {
+        places.push_back((*it)[1]);
+        left = (*it)[2];
+    }
+    EXPECT_EQ(places,
+              (std::vector<std::string>{"pre-ln-1 (1 of 2)  step 60 of 120", "pre-ln-1 (1 of 2)  step 120 of 120",
+                                        "pre-ln-2 (2 of 2)  step 60 of 120", "pre-ln-2 (2 of 2)  step 120 of 120"}))
+        << outcome.err;
+    EXPECT_EQ(left, "0 seconds");
+    const Outcome one = train("pre-ln --steps 1");
+    EXPECT_TRUE(one.err.starts_with("pre-ln-1 (1 of 1)  step 1 of 1  loss ")) << one.err;
+    EXPECT_NE(one.err.find(" tokens/s  0 seconds left  validation "), std::string::npos) << one.err;
 }
 
 TEST_F(TrainOutput, SeedsFollowOneAnother) {

@@ -199,7 +199,8 @@ TEST_F(Train, RefusesWhatMakesNoSenseInOneSentence) {
     for (const char* wrong :
          {"--dim 9", "--data nosuch.txt", "no-such-scheme", "--norm layernrm", "--init gian=1", "--dt 0", "--resume",
           "--context 100000", "--from nosuch", "--init residual=1/0", "--seeds 1000000000",
-          "--seed 18446744073709551615 --seeds 2", "--dt 1,1", "--tokens 5000"}) {
+          "--seed 18446744073709551615 --seeds 2", "--dt 1,1", "--tokens 5000", "--warm-up 21", "--final-rate 2",
+          "--dropout 1", "--beta2 1", "--clip -1"}) {
         const Outcome outcome = run_program(small(wrong + (" " + out("refused"))));
         EXPECT_EQ(outcome.exit, 2) << wrong;
         EXPECT_EQ(outcome.out, "") << wrong;

@@ -127,6 +127,15 @@ const std::vector<Wrong>& wrong_inputs() {
         {"simulate --resume", {"--resume", "--out"}},
         {"simulate --trajectory", {"--trajectory without --out"}},
         {"simulate --out ''", {"expected"}},
+        // nothing, which would be taken for a flag that was not given
+        {"simulate --config ''", {"--config ''", "the name of a file"}},
+        {"check pre-ln --against ''", {"--against ''", "the name of a file"}},
+        {"sample builtin:pre-ln --ids ''", {"--ids ''", "token ids, or @FILE"}},
+        {"theory --plot ''", {"--plot ''", "ends with .svg"}},
+        {"reproduce --model ''", {"--model ''", "builtin:NAME"}},
+        {"reproduce --text ''", {"--text ''", "the name of a file"}},
+        {"simulate --out run --figure-width ''", {"--figure-width ''", "a number with its unit"}},
+        {"simulate --out run --figure-font ''", {"--figure-font ''", "a number with its unit"}},
     };
     return table;
 }
@@ -186,6 +195,16 @@ TEST(RightInput, IsReadAsPeopleWriteIt) {
     }
     EXPECT_NE(run_program("simulate Peri-LN --tokens 1e1" + small).out.find("n = 10, "), std::string::npos);
     EXPECT_EQ(run_program("theory --samples 1e1 --json").exit, 0);
+}
+
+// 1,024, as core/parallel.cpp has it.
+TEST(RightInput, MayBeTheMostThatIsAllowedAndNoMore) {
+    const Outcome most = run_program("schemes pre-ln --threads 1024");
+    EXPECT_EQ(most.exit, 0) << most.err;
+    const Outcome more = run_program("schemes pre-ln --threads 1025");
+    EXPECT_EQ(more.exit, 2);
+    EXPECT_NE(more.err.find("got --threads '1025', expected a whole number from 1 to 1024"), std::string::npos)
+        << more.err;
 }
 
 }  // namespace

@@ -331,6 +331,18 @@ TEST(Until, RefusesLevelsThatAreNeverOrAlwaysMet) {
                              "variance>1", "energy>0", "energy<-1", "cosine<1.5", "speed>-1"}) {
         EXPECT_THROW(parse_until(text), Error) << text;
     }
+    // At the end that is not waited for, "or equal" is met from the start, and without it the level is a question.
+    for (const char* text : {"cosine>=-1", "cosine<=1", "one_minus_cosine>=0", "clusters>=1", "energy<=0"}) {
+        try {
+            parse_until(text);
+            ADD_FAILURE() << text;
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("always holds"), std::string::npos) << error.what();
+        }
+    }
+    for (const char* text : {"cosine>-1", "one_minus_cosine>0", "clusters>1", "energy<0"}) {
+        EXPECT_NO_THROW(parse_until(text)) << text;
+    }
     for (const char* text : {"cosine>=1", "one_minus_cosine<=0", "clusters<=1", "cosine<1", "speed>0", "energy<-0.5"}) {
         EXPECT_NO_THROW(parse_until(text)) << text;
     }

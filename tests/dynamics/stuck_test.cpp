@@ -2,6 +2,7 @@
 // enough for it; with every method.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -222,7 +223,13 @@ TEST(Stuck, WhereDoublingTheStepsLeadsLessFarEachTime) {
 TEST(Outcomes, ARunThatGetsNowhereIsAStepThatIsTooShort) {
     Settings settings = few(Method::erk);
     settings.tokens = settings.dim = 2;
-    const Record record = run(settings, scheme::Program::parse("norm(x + dt*f(x)/(t-5.001)^3)"));
+    std::atomic<bool> stop{false};  // whoever goes on here goes on for hours
+    Control control = control_of(settings);
+    control.stop = &stop;
+    Watch watch = watch_of(settings);
+    std::size_t steps = 0;
+    watch.progress = [&](double) { stop = ++steps > 2 * patience; };
+    const Record record = run(settings, scheme::Program::parse("norm(x + dt*f(x)/(t-5.001)^3)"), control, watch);
     EXPECT_EQ(record.outcome, Outcome::step_underflow);
     EXPECT_EQ(record.steps, 1U << 18);
     EXPECT_NEAR(record.ended, 5.001, 0.01);

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "limits/analysis.hpp"
 #include "limits/diagnosis.hpp"
 #include "limits/document.hpp"
 #include "limits/over_heads.hpp"
 #include "limits/reference.hpp"
 #include "limits/row_kernels.hpp"
+#include "limits/row_report.hpp"
 #include "limits/rows.hpp"
 #include "limits/separation.hpp"
 #include "model/pass.hpp"
@@ -44,7 +46,7 @@ Settings with(const char* attention) {
 
 // An embedding that is no number spoils every row that sees it: all of both heads from token 3 on, and those before it
 // too, since the vectors of a layer are looked at together.
-TEST(Edges, RowsThatAreNoNumbersAreLeftOutAndCountedForEveryHead) {
+model::Model<float> spoiled_at_token_3() {
     model::Model<float> model = model::test::tiny_model<float>(one_layer(), 5);
     for (std::size_t i = 0; i < model.layout().parameters.size(); ++i) {
         if (model.layout().parameters[i].role == model::Role::embedding) {
@@ -52,8 +54,28 @@ TEST(Edges, RowsThatAreNoNumbersAreLeftOutAndCountedForEveryHead) {
             break;  // of the tokens
         }
     }
-    const Result result = analyse(model, ids_of(24), with("softmax"), {24}).front();
+    return model;
+}
+
+TEST(Edges, RowsThatAreNoNumbersAreLeftOutAndCountedForEveryHead) {
+    const Result result = analyse(spoiled_at_token_3(), ids_of(24), with("softmax"), {24}).front();
     EXPECT_EQ(result.rows_left_out, 2U * 24U);
+}
+
+TEST(Edges, ARowThatIsNoNumbersIsRefusedWhereItIsAskedForAlone) {
+    for (const char* attention : {"softmax", "sigmoid", "sparsemax", "entmax15"}) {
+        Settings settings = with(attention);
+        settings.head = {0, 1};
+        settings.row = 10;
+        try {
+            row_document(spoiled_at_token_3(), ids_of(24), settings);
+            ADD_FAILURE() << attention;
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("got scores or vectors that are no finite numbers"),
+                      std::string::npos)
+                << attention << ": " << error.what();
+        }
+    }
 }
 
 // Rows 20 to 23 see 21 to 24 keys, and each head separates two of them: in the last row the second one's are no numbers.

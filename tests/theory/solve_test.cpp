@@ -375,6 +375,7 @@ TEST(Settings, ThatMakeNoSenseAreRefused) {
     refused(settings);
     EXPECT_THROW(solve(program, {}, {-1}), Error);
     EXPECT_THROW(solve(program, {}, {HUGE_VAL}), Error);
+    EXPECT_THROW(solve(program, {}, {3, NAN, 1, NAN, 2}), Error) << "before anybody sorts them";
     for (const char* text : {"x + f(x)", "x + dt*tanh(f(x))", "x + dt*f(ln(x))"}) {
         EXPECT_THROW(initial_velocity(equation(text), {}), Error) << text;
     }
@@ -421,6 +422,12 @@ TEST(Solve, SwitchesFollowTheDimension) {
     EXPECT_NEAR(found[0], soon, 1e-12);
     EXPECT_NEAR(found[1], late, 1e-12);
     EXPECT_NEAR(found[2], soon, 1e-12);
+    // Nobody sees a pulse of a fiftieth who does not know when it comes; at its end gamma is that of Post-LN at t = 1.
+    const scheme::Program pulse = equation("norm(x + dt*f(x)*((t-d)^2 < 0.0001 ? 50 : 0))");
+    for (const double dim : {16.0, 64.0, 32.0}) {
+        settings.dim = dim;
+        EXPECT_NEAR(at(pulse, settings, 100).gamma, at(named("post-ln"), settings, 1).gamma, 1e-10) << dim;
+    }
 }
 
 // x0 is the start itself, of length r0.

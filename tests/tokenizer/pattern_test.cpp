@@ -38,6 +38,7 @@ TEST(TokenizerPattern, AHyphenBesideAClassOrAnInnerSetIsItself) {
     EXPECT_EQ(of(R"([\w-+])", "a-+ ,"), (Texts{"a", "-", "+"}));
     EXPECT_EQ(of(R"([\d-z])", "5-zy"), (Texts{"5", "-", "z"}));
     EXPECT_EQ(of(R"([\p{Lu}-z])", "A-zy"), (Texts{"A", "-", "z"}));
+    EXPECT_EQ(of(R"([\P{L}-z])", "5-zy"), (Texts{"5", "-", "z"}));
     EXPECT_EQ(of(R"([[:digit:]-z])", "5-zy"), (Texts{"5", "-", "z"}));
     EXPECT_EQ(of(R"([[ac]-f])", "a-bef"), (Texts{"a", "-", "f"}));
     EXPECT_EQ(of(R"([a[-c]])", "a-bc"), (Texts{"a", "-", "c"}));

@@ -2,6 +2,12 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("no-gradient-behind-the-last-block-is-infinite", "src/check/advice.cpp",
+     'if (own.gradient.back() == 0) {',
+     'if (false) {'),
+    ("many-times-as-fast-in-powers-of-ten", "src/check/motion.cpp",
+     'const std::string times = format_short(ratio, 2);',
+     'const std::string times = fmt::format("{:.2g}", ratio);'),
     ("speed-told-of-a-block-that-drives-tokens-apart", "src/check/advice.cpp", "velocity_a > 0 && velocity_b > 0", "velocity_a > 0"),
     ("particles-of-ten-blocks", "src/check/motion.cpp", "    settings.T = static_cast<double>(of_model.depth);\n", ""),
     ("particles-of-as-many-channels-as-tokens", "src/check/motion.cpp", "static_cast<double>(of_model.width)", "static_cast<double>(of_model.tokens)"),

@@ -2,6 +2,12 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("attention-factor-without-yarn", "src/model/native.cpp",
+     'if (rope.scaling != Rope::Scaling::yarn) {',
+     'if (false) {'),
+    ("learned-positions-go-on-for-ever", "src/model/model_rows.cpp",
+     ' && !architecture.learned_positions;',
+     ';'),
     ("last-token-of-a-sample-counts-as-read", "src/model/sample.cpp",
      "std::max<std::size_t>(1, result.ids.size()) - 1", "result.ids.size()"),
     ("windows-of-models-that-look-both-ways", "src/model/architecture.cpp", "if (!a.causal && std::any_of", "if (a.dim == 0 && std::any_of"),

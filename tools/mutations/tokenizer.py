@@ -2,6 +2,9 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("class-of-properties-negated-begins-a-range", "src/tokenizer/pattern_ruby.cpp",
+     'if (starts("\\\\p{") || starts("\\\\P{")) {',
+     'if (starts("\\\\p{")) {'),
     ("added-tokens-have-the-numbers-of-the-file", "src/tokenizer/file.cpp", "if (token.id != number) {", "if (token.id < number) {"),
     ("added-tokens-of-the-vocabulary-are-counted", "src/tokenizer/file.cpp",
      "                ++next;\n            }\n        }", "            }\n        }\n        ++next;"),
