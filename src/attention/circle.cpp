@@ -8,8 +8,9 @@
 //     S(a) = sum_m I_m e^{ima} M_{1-m}     = I_0 M_1 + sum_{m>0} I_m (e^{ima} conj(M_{m-1}) + e^{-ima} M_{m+1})
 //
 // I_m falls like e^(-m^2/(2 beta)), so K ~ sqrt(80 beta) terms reach 1e-17. The error of Z is a few roundings of n, not
-// of Z: a token far from all others, with Z below n/1000, gets its row by direct summation instead. Everything is in
-// double, also for float tokens: moments of a million tokens need it.
+// of Z: a token far from all others, with Z below n/1000, gets its row by direct summation instead. (Weights that are
+// not divided by Z need that where beta < 0: a token's own weight is then the least that there can be.) Everything is
+// in double, also for float tokens: moments of a million tokens need it.
 //
 // Tokens of one length r other than 1 are unit tokens at inverse temperature beta r^2 whose sums are r times as long.
 #include <algorithm>
@@ -161,6 +162,7 @@ class Circle final : public HeadKernel<Real> {
     void evaluate(const Real* z, Real* out) {
         const double n = static_cast<double>(problem_.tokens);
         const bool normalize = !form_of(problem_.kind).by_tokens;
+        const double least = normalize || beta_ < 0 ? least_share * n : -std::numeric_limits<double>::infinity();
         const double gain = std::exp(std::fabs(bessel_beta_) - beta_) / n;
         parallel_slots(chunks_, slots_, [&](std::size_t slot, std::size_t first, std::size_t last) {
             double* x = room_.data() + slot * room_size;
@@ -176,7 +178,7 @@ class Circle final : public HeadKernel<Real> {
                     const double factor = length_ * (normalize ? 1 / values[i] : gain);
                     out[2 * (begin + i)] = static_cast<Real>(values[padded + i] * factor);
                     out[2 * (begin + i) + 1] = static_cast<Real>(values[2 * padded + i] * factor);
-                    if (normalize && !(values[i] >= least_share * n)) {
+                    if (!(values[i] >= least)) {
                         far_[slot].push_back(begin + i);
                     }
                 }
@@ -208,8 +210,8 @@ class Circle final : public HeadKernel<Real> {
             job.scale = static_cast<Real>(beta_ * log2_e);
             job.own_maximum = true;
             job.shift = 0;
-            job.normalize = true;
-            job.log2_gain = 0;
+            job.normalize = !form_of(problem_.kind).by_tokens;
+            job.log2_gain = static_cast<Real>(-beta * log2_e - std::log2(static_cast<double>(n)));
             job.out = out;
             for (const std::size_t row : far_[slot]) {
                 job.begin = row;

@@ -10,6 +10,18 @@
 
 namespace flyball::attention {
 
+namespace {
+
+// The smaller and the larger of two; a NaN stays, whichever of them it is.
+double smaller(double a, double b) {
+    return a <= b || std::isnan(a) ? a : b;
+}
+double greater(double a, double b) {
+    return a >= b || std::isnan(a) ? a : b;
+}
+
+}  // namespace
+
 // Least and largest do not depend on the order of rows, so slots may be joined in any.
 template <class Real>
 SquareRange square_range(std::size_t tokens, std::size_t dim, const Real* z) {
@@ -27,16 +39,15 @@ SquareRange square_range(std::size_t tokens, std::size_t dim, const Real* z) {
                 const double x = static_cast<double>(z[j * dim + c]);
                 square += x * x;
             }
-            // Written so that a NaN stays.
-            range.least = square >= range.least ? range.least : square;
-            range.most = square <= range.most ? range.most : square;
+            range.least = smaller(range.least, square);
+            range.most = greater(range.most, square);
         }
         ranges[slot] = range;
     });
     SquareRange whole = empty;
     for (const SquareRange& range : ranges) {
-        whole.least = range.least >= whole.least ? whole.least : range.least;
-        whole.most = range.most <= whole.most ? whole.most : range.most;
+        whole.least = smaller(whole.least, range.least);
+        whole.most = greater(whole.most, range.most);
     }
     return whole;
 }

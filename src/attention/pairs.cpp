@@ -21,6 +21,7 @@ constexpr std::size_t block = 192;  // rows and columns of a tile: 288 kB, at ho
 constexpr std::size_t most_pair_slots = 16;
 constexpr std::size_t circle_tokens = 1024;  // from here on Fourier sums beat tiles, whatever beta
 constexpr std::size_t circle_chunk = 512;
+constexpr double least_sum = 1e-3;  // of what it would be were all terms the largest: the smallest that is trusted
 
 // Components by union-find; path halving, the smaller root wins.
 class Components {
@@ -351,6 +352,11 @@ PairStatistics pair_statistics(std::size_t n, std::size_t d, const double* z, do
     const bool sorted = d == 2 || d == 3;
     if (d == 2 && n >= circle_tokens) {
         result.exponential_sum = circle_sum_with_zeros(n, z, beta);
+        // The sum over m is right to rounding of its largest possible value, which is that of opposite tokens here.
+        const double pairs = static_cast<double>(n) * static_cast<double>(n);
+        if (beta < 0 && !(result.exponential_sum >= least_sum * pairs * std::exp(-2 * beta))) {
+            result.exponential_sum = by_tiles(n, d, z, beta, std::nullopt, std::nullopt).exponential_sum;
+        }
         if (above) {
             result.above = circle_pairs_above(n, z, *above);
         }

@@ -43,9 +43,8 @@ bool finite(const PlaneVector& x) {
     return std::isfinite(x.a) && std::isfinite(x.b);
 }
 
-auto first_bad_beta(const Settings& settings) {
-    const auto is_bad = [](double beta) { return !(std::isfinite(beta) && beta >= 0); };
-    return std::find_if(settings.betas.begin(), settings.betas.end(), is_bad);
+auto first_bad_beta(const std::vector<double>& betas) {
+    return std::find_if(betas.begin(), betas.end(), [](double beta) { return !(std::isfinite(beta) && beta >= 0); });
 }
 
 // A command walks along the same equation several times: what was found last is kept.
@@ -77,10 +76,10 @@ void check(const Program& program, const Settings& settings) {
     if (!(n >= 2 && n <= 1e15 && n == std::floor(n))) {
         refuse(setting("tokens", format_double(n)), "a whole number from 2 to 1e15", "one token alone has no cosine");
     }
-    if (settings.betas.empty() || first_bad_beta(settings) != settings.betas.end()) {
+    if (settings.betas.empty() || first_bad_beta(settings.betas) != settings.betas.end()) {
         refuse(settings.betas.empty() ? "no beta"
                                       : setting(settings.betas.size() > 1 ? "heads-beta" : "beta",
-                                                format_double(*first_bad_beta(settings))),
+                                                format_double(*first_bad_beta(settings.betas))),
                "a finite number, 0 or more, for each head");
     }
     if (!(settings.r0 >= 1e-100 && settings.r0 <= 1e100)) {
@@ -387,8 +386,9 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         }
         const PlaneVector u = own ? PlaneVector{1, 0} : stream.direction.unit(n_);
         const double shrink = std::exp(-stream.log_length);
+        const PlaneVector v{slopes[i].a * shrink, slopes[i].b * shrink};
         // What turns a token may be less of a long stream's |x| than the smallest number.
-        const double larger = stream.direction.chart == Chart::zeta && stream.log_length > 0 ? 0x1p330 : 1;
+        const double larger = shrink < 1 && std::abs(v.a) < 1e-200 && std::abs(v.b) < 1e100 ? 0x1p330 : 1;
         const PlaneVector turn{slopes[i].a * (shrink * larger), slopes[i].b * (shrink * larger)};
         result[2 * i] = stream.direction.rate(frame, own, turn, n_) / larger;
         if (std::abs(result[2 * i]) < smallest) {
@@ -398,7 +398,7 @@ bool Flow::rates(double t, const std::vector<Stream>& streams, Numbers& result) 
         }
         // A length that N0 fixes, at least at this t, does not move. Nor does one whose rate is what rounding leaves of
         // its parts: a length at rest would seem to run to zero in time, or drift in 1e9 of it.
-        const double growth = shrink * dot(u, slopes[i], frame.metric);
+        const double growth = dot(u, v, frame.metric);
         const bool rests = (stream.forgets_length && !stream.length_follows) ||
                            std::abs(growth) <= rounding_of_a_sum * parts[i] * shrink;
         result[2 * i + 1] = rests ? 0 : growth;

@@ -32,7 +32,7 @@ double difference(const Settings& settings, const std::vector<double>& z, std::s
     double worst = 0;
     for (std::size_t i = 0; i < z.size(); ++i) {
         largest = std::max(largest, std::fabs(direct[i]));
-        worst = std::max(worst, std::fabs(direct[i] - fourier[i]));
+        worst = worse(worst, std::fabs(direct[i] - fourier[i]));
     }
     return worst / largest;
 }
@@ -166,6 +166,36 @@ TEST(Circle, LeavesVeryLongVectorsToDirectSums) {
         v *= 1e3;
     }
     EXPECT_EQ(difference({}, z, "long vectors: direct sums"), 0.0);
+}
+
+// A negative beta prefers what lies opposite, and the weight e^0 of a near token is the least: Fourier sums are right
+// to digits of the e^(2 |beta|) that an opposite token would have. Each row is compared with its own length.
+TEST(Circle, SmallUnnormalizedRowsOfANegativeBetaAreSummedDirectly) {
+    std::vector<double> close(600);
+    std::vector<double> groups(1000, 0.0);
+    for (std::size_t i = 0; i < close.size(); ++i) {
+        close[i] = 0.0001 * static_cast<double>(i);
+    }
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        groups[i] = i % 100 == 7 ? 1.5 : i % 2 == 0 ? 0 : 3.0;  // ten tokens between two groups
+    }
+    Settings settings;
+    settings.kind = Kind::unnormalized;
+    settings.beta = -20;
+    for (const auto& [angles, path] : {std::pair{close, "many tokens far from the others: direct sums"},
+                                       std::pair{groups, "Fourier sums, tokens far from the others by direct sums"}}) {
+        const std::vector<double> z = at_angles(angles);
+        const Shape shape = {1, angles.size(), 2};
+        const std::vector<double> right = definition(shape, settings, Weights<double>{}, z.data());
+        std::vector<double> out(z.size());
+        Attention<double> circle(shape, settings, {}, "circle");
+        circle(z.data(), out.data());
+        EXPECT_EQ(circle.path(), path);
+        for (std::size_t i = 0; i < z.size(); i += 2) {
+            const double error = std::hypot(out[i] - right[i], out[i + 1] - right[i + 1]);
+            EXPECT_LE(error, 1e-11 * std::hypot(right[i], right[i + 1])) << path << " " << i / 2;
+        }
+    }
 }
 
 TEST(Circle, OneTokenSeesItself) {

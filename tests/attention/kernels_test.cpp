@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "attention/attention.hpp"
+#include "attention/exponent.hpp"
 #include "attention/kernels.hpp"
 #include "sanitized.hpp"
 #include "support.hpp"
@@ -60,8 +62,7 @@ void compare(const std::string& kernel, const Shape& shape, const Settings& sett
     EXPECT_EQ(out[0], Real{-7});
     double worst = 0;
     for (std::size_t i = 0; i < size; ++i) {
-        const double error = std::fabs(static_cast<double>(out[i + 1]) - right[i]);
-        worst = error <= worst ? worst : error;
+        worst = worse(worst, std::fabs(static_cast<double>(out[i + 1]) - right[i]));
     }
     EXPECT_LE(worst, tolerance) << kernel << " n=" << shape.tokens << " d=" << shape.dim << " " << name(settings.kind)
                                 << " " << name(settings.mask) << " beta=" << settings.beta
@@ -177,11 +178,89 @@ TYPED_TEST(Kernels, AreTheDefinitionHoweverMuchLongerOneTokenIs) {
             attention(z.data(), out.data());
             double worst = 0;
             for (std::size_t i = 0; i < out.size(); ++i) {
-                const double error = std::fabs(static_cast<double>(out[i]) - right[i]);
-                worst = error <= worst ? worst : error;
+                worst = worse(worst, std::fabs(static_cast<double>(out[i]) - right[i]));
             }
             // Scores of the size of the depth are rounded, and so are weights.
             EXPECT_LE(worst, depth * (single ? 1.2e-6 : 2.3e-15)) << kernel << " " << depth << " " << attention.path();
+        }
+    }
+}
+
+// Unnormalized weights of a long token, e^(2 |z|^2 - 2) to itself, beside those of short ones: their rows differ by
+// seventeen powers of ten in float and by more than two hundred in double, so each is compared with its own length.
+TYPED_TEST(Kernels, EveryUnnormalizedRowIsTheDefinitionHoweverMuchSmallerThanAnother) {
+    const bool single = sizeof(TypeParam) == sizeof(float);
+    const Shape shape = {16, 21, 2};
+    Settings settings;
+    settings.kind = Kind::unnormalized;
+    settings.beta = 2;
+    std::vector<TypeParam> z;
+    for (std::size_t token = 0; token < shape.systems * shape.tokens; ++token) {
+        const double angle = 0.05 * static_cast<double>(token % shape.tokens);
+        const double length = token % shape.tokens != 10 ? 1 : single ? 5 : 17;
+        z.push_back(static_cast<TypeParam>(length * std::cos(angle)));
+        z.push_back(static_cast<TypeParam>(length * std::sin(angle)));
+    }
+    const std::vector<double> right = definition(shape, settings, Weights<TypeParam>{}, z.data());
+    for (const char* kernel : {"reference", "direct", "ensemble", "fused", "general", "blas", "circle", "auto"}) {
+        std::vector<TypeParam> out(z.size());
+        Attention<TypeParam> attention(shape, settings, {}, kernel);
+        attention(z.data(), out.data());
+        for (std::size_t i = 0; i < out.size(); i += 2) {
+            const double error = worse(std::fabs(static_cast<double>(out[i]) - right[i]),
+                                       std::fabs(static_cast<double>(out[i + 1]) - right[i + 1]));
+            // Exponents as large as 70 or 800 are rounded, and so are weights.
+            EXPECT_LE(error, (single ? 1e-4 : 1e-11) * std::hypot(right[i], right[i + 1]))
+                << kernel << " row " << i / 2 << " " << attention.path();
+        }
+    }
+}
+
+// What is not known of one system says nothing about the others, whose tokens may be long. 16 systems of double are two
+// groups side by side, of float one.
+TYPED_TEST(Kernels, ANanInOneSystemLeavesTheOthersAsTheyAre) {
+    const Shape shape = {16, 3, 2};
+    for (const std::size_t broken : {std::size_t{0}, std::size_t{7}, std::size_t{15}}) {
+        std::vector<TypeParam> z = draw_tokens<TypeParam>(Tokens::unit, shape.systems * shape.tokens, shape.dim);
+        for (std::size_t i = 0; i < z.size(); ++i) {
+            z[i] *= i % (shape.tokens * shape.dim) < shape.dim ? TypeParam{30} : TypeParam{1};
+        }
+        const std::vector<double> right = definition(shape, {}, Weights<TypeParam>{}, z.data());
+        const std::size_t first = broken * shape.tokens * shape.dim;
+        const std::size_t end = first + shape.tokens * shape.dim;
+        z[first + shape.dim] = std::numeric_limits<TypeParam>::quiet_NaN();
+        for (const char* kernel : {"reference", "direct", "ensemble", "fused", "general", "blas", "circle"}) {
+            std::vector<TypeParam> out(z.size());
+            Attention<TypeParam>(shape, {}, {}, kernel)(z.data(), out.data());
+            double worst = 0;
+            for (std::size_t i = 0; i < out.size(); ++i) {
+                if (i < first || i >= end) {
+                    worst = worse(worst, std::fabs(static_cast<double>(out[i]) - right[i]));
+                } else {
+                    EXPECT_TRUE(i % shape.dim != 0 || std::isnan(out[i])) << kernel << " " << broken << " " << i;
+                }
+            }
+            // Scores of up to 30 are rounded, beside tokens of length 30.
+            EXPECT_LE(worst, sizeof(TypeParam) == sizeof(float) ? 1e-2 : 1e-10) << kernel << " " << broken;
+        }
+    }
+}
+
+// Also over more tokens than one slot looks at.
+TEST(SquareRange, IsThatOfAllTokensAndIsNotKnownWhereOneIsNot) {
+    for (const std::size_t n : {std::size_t{3}, std::size_t{40'000}}) {
+        std::vector<double> z(2 * n, 1.0);
+        z[0] = 3;
+        z[2 * n - 1] = 2;
+        const SquareRange range = square_range(n, 2, z.data());
+        EXPECT_EQ(range.least, 2) << n;
+        EXPECT_EQ(range.most, 10) << n;
+        for (const std::size_t place : {std::size_t{1}, n, 2 * n - 2}) {
+            std::vector<double> broken = z;
+            broken[place] = std::nan("");
+            const SquareRange unknown = square_range(n, 2, broken.data());
+            EXPECT_TRUE(std::isnan(unknown.least)) << n << " " << place;
+            EXPECT_TRUE(std::isnan(unknown.most)) << n << " " << place;
         }
     }
 }

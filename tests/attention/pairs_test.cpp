@@ -135,6 +135,17 @@ TEST(Pairs, AboveALevelCountAcrossMinusPiAndWithZeroRows) {
     }
 }
 
+// Two groups of 600 tokens on both sides of the angle pi, 0.27 apart: pairs within 0.045 are those of each group.
+TEST(Pairs, AboveALevelDoNotReachAcrossMinusPiFartherThanTheLevel) {
+    std::vector<double> z;
+    for (int i = 0; i < 1200; ++i) {
+        const double angle = (i % 2 == 0 ? 3 : -3) + 1e-5 * i;
+        z.push_back(std::cos(angle));
+        z.push_back(std::sin(angle));
+    }
+    EXPECT_EQ(pair_statistics(1200, 2, z.data(), 1, std::nullopt, 0.999).above, std::uint64_t{600 * 599});
+}
+
 TEST(Pairs, FourierSumsOnTheCircleAgreeWithTheDefinition) {
     const std::size_t n = 2000;
     for (const std::size_t clumps : {0U, 3U}) {
@@ -145,6 +156,13 @@ TEST(Pairs, FourierSumsOnTheCircleAgreeWithTheDefinition) {
                 << beta;
         }
     }
+}
+
+// Terms of opposite tokens, e^40 times those of near ones, are not there.
+TEST(Pairs, SumsOfNearTokensOnTheCircleAtANegativeBetaKeepTheirDigits) {
+    const std::vector<double> z = points(1100, 2, 1, 0.01, 4);
+    const double expected = plain_sum(z, 1100, 2, -20);
+    EXPECT_NEAR(pair_statistics(1100, 2, z.data(), -20, std::nullopt).exponential_sum, expected, 1e-11 * expected);
 }
 
 TEST(Pairs, ComponentsOfChainsAndOfOnePointAreFound) {

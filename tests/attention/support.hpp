@@ -179,6 +179,11 @@ std::vector<double> definition(const Shape& shape, const Settings& settings, con
     return out;
 }
 
+// The larger of two errors. A NaN is the worst there is, and stays.
+inline double worse(double worst, double error) {
+    return error <= worst || std::isnan(worst) ? worst : error;
+}
+
 enum class Tokens { unit, duplicated, antipodes, raw, with_zeros };
 
 inline std::vector<double> draw(std::size_t count, std::uint64_t stream) {
