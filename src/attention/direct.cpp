@@ -44,7 +44,7 @@ class Direct final : public HeadKernel<Real> {
             path_ = "symmetric tiles";
             tiles(exponent, z, out);
         } else {
-            path_ = exponent.one_shift ? "rows" : "lengths differ: rows with their own maxima";
+            path_ = exponent.one_shift ? "rows" : "lengths differ or scores are large: rows with their own maxima";
             rows(exponent, z, out);
         }
     }

@@ -43,7 +43,7 @@ class Ensemble final : public HeadKernel<Real> {
         const Exponent exponent =
             exponent_of(problem_.kind, beta, n, n, square_range(count * n, d, z), sizeof(Real) == sizeof(float));
         if (!exponent.one_shift || !(exponent.scale > 0)) {
-            path_ = "lengths differ, or beta is not positive: rows of each system";
+            path_ = "lengths differ, scores are large or beta is not positive: rows of each system";
             for (std::size_t s = 0; s < count; ++s) {
                 const Real* system = z + s * n * d;
                 fallback_->run(beta, system, system, system, out + s * n * d);

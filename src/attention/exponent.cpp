@@ -66,7 +66,10 @@ Exponent exponent_of(Kind kind, double beta, std::size_t tokens, std::size_t all
     const double depth =
         exponent.scale >= 0 ? exponent.scale * (range.most - range.least) : -2 * exponent.scale * range.most;
     // Powers of two left below this depth, about 200 and 66, are more than a double or float sum can see.
-    exponent.one_shift = depth <= (single ? 60.0 : 800.0);
+    const bool deep = !(depth <= (single ? 60.0 : 800.0));
+    // Scores and shift are rounded each by itself. Where that is more than a power of two, a row's own weight is not 1.
+    const bool coarse = !(exponent.shift <= (single ? 0x1p18 : 0x1p46));
+    exponent.one_shift = !deep && !coarse;
     exponent.normalize = !form_of(kind).by_tokens;
     exponent.log2_gain = -beta * log2_e - std::log2(static_cast<double>(tokens));
     return exponent;

@@ -4,7 +4,8 @@
 //
 // One shift for all rows, scale max|z|^2, is the fastest and what symmetric kernels need. It is right whenever no row
 // sinks below the smallest numbers: row j has the weight of j itself, 2^(scale (|z_j|^2 - max|z|^2)). For unit vectors
-// that is 1 for any beta; otherwise `one_shift` says whether it holds, and if not rows need maxima of their own.
+// that is 1 for any beta whose scores are not so large that their rounding is seen; otherwise `one_shift` says whether
+// it holds, and if not rows need maxima of their own.
 #pragma once
 
 #include <cstddef>

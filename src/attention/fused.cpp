@@ -59,7 +59,7 @@ class Fused final : public HeadKernel<Real> {
         const Exponent exponent =
             exponent_of(problem_.kind, beta, n, n, square_range(n, problem_.width, z), sizeof(Real) == sizeof(float));
         if (!exponent.one_shift) {
-            path_ = "lengths differ: rows with running maxima";
+            path_ = "lengths differ or scores are large: rows with running maxima";
             if (!fallback_) {
                 fallback_ = make_general<Real>(problem_);
             }

@@ -126,6 +126,11 @@ class Reader {
         return a_.score_scale(0) * (normed == 0 ? squared : normed == 1 ? unit_.length : 1);
     }
 
+    // Unnormalized weights are exp(score - beta)/n, in the model with the scale of the block for beta: so much larger.
+    double lost(std::size_t l) const {
+        return a_.attention_kind == attention::Kind::unnormalized ? std::exp(beta() - a_.score_scale(l)) : 1;
+    }
+
     Weights<double> weights(std::size_t l) const {
         const BlockLayout& block = model_->layout().blocks[l];
         const NormPlace* const norm = gains_ ? input_norm(model::block_code(*model_, l, 1)) : nullptr;
@@ -137,7 +142,7 @@ class Reader {
             head.query = rows(block, h * a_.head_dim, gain);
             head.key = rows(block, a_.query_width() + group * a_.head_dim, gain);
             head.value = rows(block, a_.query_width() + a_.key_width() + group * a_.head_dim, gain);
-            head.output = output(block, h, group);
+            head.output = output(block, l, h, group);
             head.channels = channels(block, l, h, group);
             weights.head.push_back(std::move(head));
         }
@@ -167,12 +172,13 @@ class Reader {
     }
 
     // The columns of the output matrix that read head h: [dim, head_dim]. Normed values have lost their length, which
-    // the unit of particles puts back, and their gains are here.
-    std::vector<double> output(const BlockLayout& block, std::size_t h, std::size_t group) const {
+    // the unit of particles puts back, and their gains are here, as is what unnormalized weights lose.
+    std::vector<double> output(const BlockLayout& block, std::size_t l, std::size_t h, std::size_t group) const {
         std::vector<double> result(a_.dim * a_.head_dim);
         const bool normed = a_.attention_norm.any() && a_.attention_norm.value;
         for (std::size_t i = 0; i < a_.head_dim; ++i) {
-            const double factor = (normed ? 1 / unit_.length : 1) * gain_of(block, 2, group * a_.head_dim + i, i);
+            const double factor =
+                lost(l) * (normed ? 1 / unit_.length : 1) * gain_of(block, 2, group * a_.head_dim + i, i);
             double sum = 0;
             for (std::size_t c = 0; c < a_.dim; ++c) {
                 result[c * a_.head_dim + i] = factor * entry(block.output, c, h * a_.head_dim + i);
@@ -279,6 +285,11 @@ std::vector<std::string> notes_of(const Model<float>& model, bool centred, bool 
         notes.push_back("The learned numbers of its equation are dropped: those of the simulated scheme are taken.");
     }
     notes.push_back("The feed-forward network is dropped.");
+    if (a.attention_kind == attention::Kind::unnormalized) {
+        notes.push_back(
+            "Output matrices are larger by exp(beta - scale), since unnormalized weights are exp(score - beta)/n here "
+            "and exp(score - scale)/n in the model.");
+    }
     if (centred) {
         notes.push_back("LayerNorm: particles live where the channels of a vector add up to 0.");
     }
@@ -315,6 +326,14 @@ dynamics::TrainedWeights model_weights(std::shared_ptr<const Model<float>> model
     result.notes = notes_of(*model, unit.centred, gains);
     const auto reader = std::make_shared<const Reader>(std::move(model), unit, gains);
     result.beta = reader->beta();
+    constexpr double most = 300;  // as an exponent: what is lost can be put back
+    for (std::size_t l = 0; l < result.blocks; ++l) {
+        if (!(std::log(reader->lost(l)) <= most)) {
+            refuse_model(name, fmt::format("whose unnormalized attention has a beta of {} as particles", result.beta),
+                         fmt::format("at most {} more than the scale of its scores", most),
+                         "exp(-beta) is in all of its weights");
+        }
+    }
     result.weights = [reader](std::size_t block) { return reader->weights(block); };
     result.checksum = [] { return std::string(); };
     return result;

@@ -26,6 +26,9 @@ constexpr double least_cosine = 1e-3;  // of a turn by a right angle or more, af
 constexpr double told_apart = 4;
 // Of the mean, in every quarter: an exponential has 1, a power of depth has a quarter in the last one.
 constexpr double steady_share = 0.45;
+// The squares of what is larger are no floats. A curve that ends where going on as far again would not lead here is
+// ended by something else, such as a division by zero.
+const double largest_held = std::sqrt(static_cast<double>(std::numeric_limits<float>::max()));
 constexpr double at_rest = 0.05;  // of its first value, by which a curve that has not begun to move may differ from it
 
 train::Settings stand_in(const scheme::Scheme& scheme, const Settings& settings, std::size_t depth,
@@ -135,7 +138,8 @@ DepthLaw law_of(const std::vector<double>& values, double least) {
     law.factor = upright.empty() ? 1 : upright.back() / upright.front();
     const std::size_t last = upright.empty() ? 0 : upright.size() - 1;
     const std::size_t parts = last >= 8 || (law.held < values.size() && last > 1) ? std::min<std::size_t>(last, 4) : 0;
-    if (parts > 0) {
+    const double ending = law.vanishes ? 1 / least : largest_held;
+    if (parts > 0 && (law.held == values.size() || upright.back() * law.factor > ending)) {
         law.rate = std::log(law.factor) / static_cast<double>(last);
         law.steady = law.factor >= 1;
         for (std::size_t k = 0; k < parts; ++k) {

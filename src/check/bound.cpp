@@ -10,6 +10,8 @@
 #include "core/unreachable.hpp"
 #include "model/stream_bound.hpp"
 #include "scheme/coefficients.hpp"
+#include "scheme/normaliser.hpp"
+#include "train/initial.hpp"
 
 namespace flyball::check {
 
@@ -19,9 +21,50 @@ constexpr std::size_t least_blocks = 24;  // of the shallowest model of a law
 constexpr double negligible = 1e-6;       // growth beside a value, above the rounding of its sum
 constexpr double same_power = 0.05;       // powers that B at four depths does not tell apart
 
-model::StreamReach reach_of(const scheme::Program& program, const scheme::Environment& env) {
+// What the gains of norms start at, in the order of evaluation, as train/initial.hpp counts them.
+std::vector<double> gains_at_start(const Settings& settings, const scheme::Environment& env, std::size_t norms) {
+    std::vector<double> gains(norms, 1.0);
+    for (const train::Override& one : train::overrides_of(settings.init)) {
+        if (one.key == "gains") {
+            std::fill(gains.begin(), gains.end(), std::fabs(scheme::scalar_value(one.expression, env)));
+        } else if (one.key.starts_with("gain.")) {
+            const auto number = parse_whole(one.key.substr(5));
+            if (number && *number > 0 && *number <= norms) {
+                gains[*number - 1] = std::fabs(scheme::scalar_value(one.expression, env));
+            }
+        }
+    }
+    return gains;
+}
+
+// A norm counts as 1: behind each comes a factor, its gain.
+void multiply_by_gains(const Settings& settings, const scheme::Environment& env, scheme::Code& code) {
+    const auto is_norm = [](const scheme::Instruction& one) { return one.norm >= 0; };
+    const auto norms = std::count_if(code.instructions.begin(), code.instructions.end(), is_norm);
+    const std::vector<double> gains = gains_at_start(settings, env, static_cast<std::size_t>(norms));
+    auto gain = gains.begin();
+    std::vector<scheme::Instruction> instructions;
+    for (scheme::Instruction& one : code.instructions) {
+        const bool scaled = is_norm(one);
+        const int out = one.out;
+        one.out = scaled ? code.registers : out;
+        instructions.push_back(std::move(one));
+        if (scaled) {
+            scheme::Instruction& factor = instructions.emplace_back();
+            factor.out = out;
+            factor.terms = {{code.registers++, static_cast<int>(code.coefficients.size()), false}};
+            code.coefficients.push_back(scheme::make_number(*gain++));
+        }
+    }
+    code.instructions = std::move(instructions);
+}
+
+model::StreamReach reach_of(const scheme::Program& program, const Settings& settings, const scheme::Environment& env) {
     model::BlockCode block;
     block.code = lower_block(program, scheme::SubLayers::attention_and_ffn, program.decide(env));
+    if (!settings.init.empty() && scheme::find_normaliser(settings.norm).gain) {
+        multiply_by_gains(settings, env, block.code);
+    }
     std::vector<scheme::Coefficient> values;
     std::vector<scheme::CoefficientFacts> facts;
     evaluate_coefficients(block.code, env, scheme::Run::values, initial_learned(program, block.code, env), 1, values,
@@ -46,8 +89,8 @@ Parts parts_of(const scheme::Program& program, const Settings& settings, std::si
     const std::size_t streams = program.stream_count();
     std::vector<Parts> now(streams, {1, 0, false});
     for (std::size_t l = 1; l <= depth; ++l) {
-        const model::StreamReach block =
-            reach_of(program, scheme::Environment::block(l, depth, settings.dt, settings.tokens, settings.width));
+        const model::StreamReach block = reach_of(
+            program, settings, scheme::Environment::block(l, depth, settings.dt, settings.tokens, settings.width));
         std::vector<Parts> next(streams);
         for (std::size_t s = 0; s < streams; ++s) {
             const bool is_finite = std::isfinite(block.constants[s]);

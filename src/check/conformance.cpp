@@ -131,14 +131,20 @@ class Judgement {
     }
 
     void missing_gains() {
-        const std::size_t in_file = run_.blocks[0].norms.size();
-        const std::size_t in_text = norms_at(run_, plain_, 0);
-        if (in_file != in_text && in_file > 0 && plain_.gains != GainOrder::shared) {
-            add("gains", Weight::note,
-                fmt::format("Block 0 has gains for {} norms, and the equation evaluates {} there: {}.", in_file,
-                            in_text,
-                            in_file < in_text ? "the others were taken to have no gains" : "the others were not used"),
-                {{"in_file", in_file}, {"in_equation", in_text}});
+        const bool any = std::any_of(run_.blocks.begin(), run_.blocks.end(),
+                                     [](const SavedBlock& block) { return !block.norms.empty(); });
+        for (std::size_t l = 0; any && plain_.gains != GainOrder::shared && l < run_.layers(); ++l) {
+            const std::size_t in_file = run_.blocks[l].norms.size();
+            const std::size_t in_text = norms_at(run_, plain_, l);
+            if (in_file != in_text) {
+                add("gains", Weight::note,
+                    fmt::format(
+                        "Block {} has gains for {} norms, and the equation evaluates {} there: {}.", l, in_file,
+                        in_text,
+                        in_file < in_text ? "the others were taken to have no gains" : "the others were not used"),
+                    {{"block", l}, {"in_file", in_file}, {"in_equation", in_text}});
+                break;  // one is enough
+            }
         }
         if (result_.reading.readout_gains_fitted) {
             add("readout-gains", Weight::note,
@@ -148,28 +154,50 @@ class Judgement {
     }
 
     void missing_parameters() {
-        std::vector<std::string> missing;
-        for (const scheme::Parameter& parameter : scheme_.program.learned()) {
-            const auto& saved = run_.blocks[0].learned;
-            if (std::none_of(saved.begin(), saved.end(),
-                             [&](const auto& one) { return one.first.ends_with("." + parameter.name); })) {
-                missing.push_back(parameter.name);
+        std::vector<std::string> names;  // of those that are missing somewhere
+        std::vector<LearnedPlace> missing;
+        std::size_t uses = 0;
+        const std::vector<LearnedPlace> places = learned_places(run_, plain_);
+        for (const LearnedPlace& place : places) {
+            if (!place.is_usable) {
+                missing.push_back(place);
+                if (std::find(names.begin(), names.end(), place.parameter) == names.end()) {
+                    names.push_back(place.parameter);
+                }
             }
         }
-        if (!missing.empty()) {
-            add("learned-parameters", Weight::note,
-                fmt::format(
-                    "The run does not say what the learned parameter {} was; the equation's own value was taken. "
-                    "Save it as blocks.L.scheme.0.{}.",
-                    fmt::join(missing, ", "), missing[0]));
+        for (const LearnedPlace& place : places) {
+            uses += std::find(names.begin(), names.end(), place.parameter) == names.end() ? 0 : 1;
         }
+        if (missing.empty()) {
+            return;
+        }
+        const LearnedPlace& first = missing.front();
+        std::string message =
+            fmt::format("The run does not say what the learned parameter {} was", fmt::join(names, ", "));
+        if (first.is_given) {
+            message = fmt::format("{} of the run has a number for each channel, and the equation has one for all",
+                                  first.tensor);
+        } else if (missing.size() < uses) {
+            message += fmt::format(" in {} of the {} places where the equation has it, such as {}", missing.size(),
+                                   uses, first.tensor);
+        }
+        message += "; the equation's own value was taken.";
+        if (!first.is_given && missing.size() == uses) {
+            const std::string::size_type dot = first.tensor.find(".scheme.");
+            message += fmt::format(" Save it as {}{}.", first.tensor.starts_with("blocks.") ? "blocks.L" : "readout",
+                                   first.tensor.substr(dot));
+        }
+        add("learned-parameters", Weight::note, message);
     }
 
     void precision() {
-        if (run_.stored == Dtype::f32 && result_.roundoff > 0x1p-24) {
+        const bool is_wide = run_.stored == Dtype::f64 || run_.stored == Dtype::f32;
+        if (is_wide && result_.roundoff > (run_.stored == Dtype::f64 ? 0x1p-53 : 0x1p-24)) {
+            const char* const held = result_.roundoff > 0x1p-11 ? "BF16" : result_.roundoff > 0x1p-24 ? "F16" : "F32";
             add("narrow-values", Weight::note,
-                fmt::format("The tensors are stored as F32 and hold {} values; the tolerance is that of {}.",
-                            result_.roundoff > 0x1p-11 ? "BF16" : "F16", result_.roundoff > 0x1p-11 ? "BF16" : "F16"));
+                fmt::format("The tensors are stored as {} and hold {} values; the tolerance is that of {}.",
+                            name(run_.stored), held, held));
         }
         std::vector<std::size_t> hidden;
         double most = 0;
@@ -233,18 +261,21 @@ class Judgement {
         double most = 0;
         double tolerance = 0;
         std::size_t rows = 0;
-        bool finite = true;
+        std::vector<std::size_t> lost;
         for (const std::size_t l : wrong) {
             const PlaceReading& at = result_.reading.blocks[l].at(place);
+            if (!std::isfinite(at.error)) {
+                lost.push_back(l);
+                continue;
+            }
             least = std::min(least, at.error);
             most = std::max(most, at.error);
             tolerance = std::max(tolerance, at.tolerance);
             rows = std::max(rows, at.wrong_rows);
-            finite = finite && std::isfinite(at.error);
         }
         std::string message = fmt::format("{} differs in {}: ", title(place), blocks_text(wrong));
         message[0] = 'T';
-        if (!finite) {
+        if (lost.size() == wrong.size()) {
             message += "what the equation says is not finite.";
         } else {
             message += fmt::format(
@@ -253,6 +284,9 @@ class Judgement {
                 place == Place::resid ? "what the sub-layers add" : "its size", tolerance);
             if (rows > 0 && 2 * rows < run_.rows) {
                 message += fmt::format(" Only {} of {} rows differ.", rows, run_.rows);
+            }
+            if (!lost.empty()) {
+                message += fmt::format(" In {} what the equation says is not finite.", blocks_text(lost));
             }
         }
         add(name(place), Weight::difference, message,

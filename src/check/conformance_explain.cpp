@@ -136,20 +136,27 @@ class Explainer {
         other.gains = GainOrder::fitted;
         const Reading reading = read_as(run_, other);
         std::vector<std::string> parts;
-        const std::vector<int>& used = reading.blocks[0].gains;
-        for (std::size_t k = 0; k < used.size(); ++k) {
-            if (used[k] < 0) {
-                parts.push_back(fmt::format("norm {} has none", k));
-            } else if (used[k] != static_cast<int>(k)) {
-                parts.push_back(fmt::format("norm {} has those of norm {}", k, used[k]));
+        std::size_t block = 0;
+        for (; block < reading.blocks.size() && parts.empty(); ++block) {  // the first that has others
+            const std::vector<int>& used = reading.blocks[block].gains;
+            for (std::size_t k = 0; k < used.size(); ++k) {
+                if (used[k] < 0) {
+                    parts.push_back(fmt::format("norm {} has none", k));
+                } else if (used[k] != static_cast<int>(k)) {
+                    parts.push_back(fmt::format("norm {} has those of norm {}", k, used[k]));
+                }
             }
         }
+        if (parts.empty()) {
+            return;
+        }
+        --block;
         attempt(
             other, "gains-of-another-norm",
             fmt::format("Norms have other gains than the file gives them, counted from 0 in the order in which they "
-                        "are evaluated: {} (block 0).",
-                        fmt::join(parts, ", ")),
-            {{"gains", used}});
+                        "are evaluated: {} (block {}).",
+                        fmt::join(parts, ", "), block),
+            {{"block", block}, {"gains", reading.blocks[block].gains}});
     }
 
     void norms() {

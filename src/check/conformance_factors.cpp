@@ -55,11 +55,14 @@ std::string written_text(const RunFile& run, const Hypothesis& hypothesis, schem
     }
     std::vector<scheme::Coefficient> values;
     std::vector<scheme::CoefficientFacts> facts;
-    evaluate_coefficients(code, env, scheme::Run::values, initial_learned(hypothesis.program, code, env), run.dim,
+    evaluate_coefficients(code, env, scheme::Run::values,
+                          learned_of(hypothesis, code, env, run.blocks[hypothesis.order[block]].learned), run.dim,
                           values, facts);
-    return fmt::format(" The equation has the factor {} there, which is {:.4g} in block {}.",
-                       print(*code.coefficients[scheme::index(coefficient)]),
-                       values[scheme::index(coefficient)].value[0], block);
+    const std::string text = print(*code.coefficients[scheme::index(coefficient)]);
+    const std::vector<double>& value = values[scheme::index(coefficient)].value;
+    return value.size() == 1 ? fmt::format(" The equation has the factor {} there, which is {:.4g} in block {}.", text,
+                                           value[0], block)
+                             : fmt::format(" The equation has the factor {} there, of each channel its own.", text);
 }
 
 // `known`: how well each factor is known.

@@ -45,20 +45,6 @@ Code block_code(const RunFile& run, const Hypothesis& hypothesis, std::size_t st
     return code;
 }
 
-scheme::LearnedValues learned_of(const Hypothesis& hypothesis, const Code& code, const Environment& env,
-                                 const SavedParameters& saved) {
-    scheme::LearnedValues values = initial_learned(hypothesis.program, code, env);
-    const auto& learned = hypothesis.program.learned();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const scheme::Parameter& parameter = learned[i % learned.size()];
-        const auto found = saved.find(std::to_string(i / learned.size()) + "." + parameter.name);
-        if (found != saved.end() && (found->second.size() == 1 || parameter.per_channel)) {
-            values[i] = found->second;
-        }
-    }
-    return values;
-}
-
 // By instance: which of the file's norms gives its gains, or -1.
 using GainChoice = std::vector<int>;
 

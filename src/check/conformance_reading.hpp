@@ -113,6 +113,19 @@ BlockReading read_step(const RunFile& run, const Hypothesis& hypothesis, std::si
 // How many norms the block at this step evaluates.
 std::size_t norms_at(const RunFile& run, const Hypothesis& hypothesis, std::size_t step);
 
+// By instance: what was saved of learned parameters, and the equation's own values where nothing was.
+scheme::LearnedValues learned_of(const Hypothesis& hypothesis, const scheme::Code& code, const scheme::Environment& env,
+                                 const SavedParameters& saved);
+
+// Where the equation uses learned parameters, and where the run does not say what they were.
+struct LearnedPlace {
+    std::string parameter;
+    std::string tensor;      // that gives it
+    bool is_given = false;   // it is there
+    bool is_usable = false;  // .. and has as many numbers as the equation has of it
+};
+std::vector<LearnedPlace> learned_places(const RunFile& run, const Hypothesis& hypothesis);
+
 // Whether the alteration changes any block: otherwise it explains nothing.
 bool alters_a_block(const RunFile& run, const Hypothesis& hypothesis);
 

@@ -27,7 +27,8 @@ std::string law_text(const theory::Law& law) {
         case theory::LawKind::power:
             return fmt::format("late in depth the speed falls as a power of depth, t^{}", number(law.exponent));
         case theory::LawKind::frozen:
-            return fmt::format("late in depth they stop, at a cosine of {}", number(law.limit));
+            return law.reached ? fmt::format("late in depth they stop, at a cosine of {}", number(law.limit))
+                               : fmt::format("late in depth they still rest, at a cosine of {}", number(law.limit));
         case theory::LawKind::extinct:
             return fmt::format("at t = {} a stream reaches zero, where the prediction ends", number(law.time));
         case theory::LawKind::other:

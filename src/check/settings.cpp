@@ -34,10 +34,12 @@ constexpr std::array<BlockMatrix, 6> block_matrix_keys = {{{scheme::Matrix::quer
                                                            {scheme::Matrix::ffn_in, "ffn-in"},
                                                            {scheme::Matrix::ffn_out, "ffn-out"}}};
 
-// A deviation that is written with d knows the width; any other is for the user's width.
-bool knows_width(const std::string& expression) {
+// With the d and n of the user's model: those of a stand-in are others.
+std::string of_the_model(std::string expression, const Settings& settings) {
     static const std::regex width("\\bd\\b");
-    return std::regex_search(expression, width);
+    static const std::regex tokens("\\bn\\b");
+    expression = std::regex_replace(expression, width, std::to_string(settings.width));
+    return std::regex_replace(expression, tokens, std::to_string(settings.tokens));
 }
 
 // The scheme's own deviation as an expression; empty where it is Xavier's, which knows the width.
@@ -57,12 +59,12 @@ std::string deviation_text(const scheme::Initialisation& start, scheme::Matrix m
 }
 
 std::string scaled(const std::string& expression, const Settings& settings) {
-    if (expression.empty() || knows_width(expression)) {
-        return expression;
+    if (expression.empty()) {
+        return "";
     }
     const double factor =
         std::sqrt(static_cast<double>(settings.width) / static_cast<double>(Settings::measured_width));
-    return fmt::format("({})*{}", expression, format_double(factor));
+    return fmt::format("({})*{}", of_the_model(expression, settings), format_double(factor));
 }
 
 bool is_of_a_block(const std::string& key) {
@@ -135,7 +137,8 @@ std::string init_for_width(const scheme::Scheme& scheme, const Settings& setting
     }
     // What the user gave comes later and wins.
     for (const train::Override& given : train::overrides_of(settings.init)) {
-        add(given.key, is_of_a_block(given.key) ? scaled(given.expression, settings) : given.expression);
+        add(given.key,
+            is_of_a_block(given.key) ? scaled(given.expression, settings) : of_the_model(given.expression, settings));
     }
     return init;
 }

@@ -81,7 +81,9 @@ std::vector<ShortRun> short_runs(const std::vector<Candidate>& candidates,
         }
     }
     std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.depth > b.depth; });
-    const train::Corpus corpus = train::load_corpus(train::corpus_settings(training_of(candidates[0], 2)));
+    train::CorpusSettings text = train::corpus_settings(training_of(candidates[0], 2));
+    text.seed = candidates[0].settings.seed;
+    const train::Corpus corpus = train::load_corpus(text);
     std::vector<ShortRun> runs(jobs.size());
     std::atomic<std::size_t> done{0};
     parallel_slots(jobs.size(), jobs.size(), [&](std::size_t slot, std::size_t begin, std::size_t end) {

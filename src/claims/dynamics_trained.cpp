@@ -254,15 +254,19 @@ Measurement trained_growth(const Context& context) {
         "slope of log |x| over log l from a quarter of the blocks on, one layer a block, r0 = {}, n = {}; Pre-LN and "
         "Peri-LN without a mask, then under a causal one, by model: {}",
         short_start, crowd, seen);
+    if (std::isnan(largest)) {
+        result.measured = fmt::format("no exponent in some model; {} of {} runs so", as_stated, runs);
+        result.verdict = Verdict::undecided;
+        result.note += "; fewer than three blocks, or a run that failed, have none";
+    }
     return result;
 }
 
 // Mean over tokens of |theta'| |x| under Peri-LN, in the middle of a block. A branch has length 1: this is the share of
 // it that is across the token.
-double share_across(const dynamics::Settings& s, const dynamics::Particles& particles, double t) {
+double share_across(const dynamics::Settings& s, const dynamics::Particles& particles, std::size_t block) {
     dynamics::Problem problem = dynamics::problem_of(s, scheme::find_scheme("peri-ln").program);
     problem.start = particles.x();
-    const auto block = static_cast<std::size_t>(t);
     problem.attention.weights = [&s, block](std::size_t, std::size_t) { return s.trained->at(block); };
     const dynamics::Velocities now = dynamics::velocities(problem);
     double sum = 0;
@@ -284,14 +288,16 @@ Measurement trained_movement(const Context& context) {
         double sum = 0;                                        // over the blocks of a pass
         double first = 0;
         double last = 0;
-        const auto look = [&](const dynamics::Sample& sample, const dynamics::Particles& particles) {
-            if (std::floor(sample.t) < sample.t) {
-                sum += share_across(s, particles, sample.t) / blocks;
-            } else if (sample.t > 0 && std::fmod(sample.t, blocks) == 0) {
+        std::size_t halves = 0;  // of a block gone through; times of samples are rounded
+        const auto look = [&](const dynamics::Sample&, const dynamics::Particles& particles) {
+            if (halves % 2 == 1) {
+                sum += share_across(s, particles, halves / 2) / blocks;
+            } else if (halves > 0 && halves % (2 * s.trained->blocks) == 0) {
                 last = std::exchange(sum, 0);
                 first = first == 0 ? last : first;
                 least = measure::smaller(least, last);
             }
+            ++halves;
         };
         const dynamics::Sample end =
             run_particles(part, s, scheme::find_scheme("peri-ln").program, look).samples.back();
@@ -347,6 +353,10 @@ Measurement trained_consensus(const Context& context) {
         "speed of nGPT's tokens and 1 - cosine after {} passes through the blocks, by model: {}; with identity weights "
         "(beta = 1) {:.2g} where 1 - cosine = {}",
         passes, seen, standing, met);
+    if (together == 0) {
+        result.measured = "tokens met in no model";
+        result.verdict = Verdict::undecided;
+    }
     return result;
 }
 

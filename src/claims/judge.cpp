@@ -15,9 +15,11 @@ bool as_recorded(const Claim& claim, Verdict verdict) {
            verdict == Verdict::undecided;
 }
 
+// Elsewhere what the claim itself notes says nothing of the run.
 std::string Judged::note() const {
-    return claim.note.empty() || measurement.note.empty() ? claim.note + measurement.note
-                                                          : claim.note + "; " + measurement.note;
+    const std::string text = claim.note.empty() || measurement.note.empty() ? claim.note + measurement.note
+                                                                            : claim.note + "; " + measurement.note;
+    return claim.is_elsewhere && !claim.note.empty() ? "of the shipped model: " + text : text;
 }
 
 namespace {
@@ -112,15 +114,28 @@ std::vector<std::optional<Judged>> judge_all(const std::vector<Claim>& claims, c
 std::string summary(const std::vector<Judged>& claims) {
     std::vector<Verdict> verdicts;
     std::size_t differ = 0;
-    std::size_t skipped = 0;
+    std::size_t open = 0;       // skipped, or undecided and not recorded so
+    std::size_t elsewhere = 0;  // another verdict than the recorded one, which is that of the shipped model
     for (const Judged& judged : claims) {
-        verdicts.push_back(judged.measurement.verdict);
-        differ += judged.as_recorded() ? 0 : 1;
-        skipped += judged.measurement.verdict == Verdict::skipped ? 1 : 0;
+        const Verdict verdict = judged.measurement.verdict;
+        verdicts.push_back(verdict);
+        if (verdict == judged.claim.expected) {
+            continue;
+        }
+        const bool decided = verdict != Verdict::skipped && verdict != Verdict::undecided;
+        ++(!judged.as_recorded() ? differ : decided ? elsewhere : open);
     }
-    return counted(verdicts) + (differ > 0    ? fmt::format("; {} not as recorded", differ)
-                                : skipped > 0 ? "; all others as recorded"
-                                              : "; all as recorded");
+    std::vector<std::string> parts = {counted(verdicts)};
+    if (differ > 0) {
+        parts.push_back(fmt::format("{} not as recorded", differ));
+    }
+    if (elsewhere > 0) {
+        parts.push_back(fmt::format("{} not as recorded of the shipped model", elsewhere));
+    }
+    if (differ == 0 && open + elsewhere < claims.size()) {
+        parts.emplace_back(open + elsewhere > 0 ? "all others as recorded" : "all as recorded");
+    }
+    return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string summary(const std::vector<Claim>& claims) {

@@ -21,6 +21,23 @@ Measurement on(const Analysed& model) {
     return result;
 }
 
+// A text that is too short for a quantity leaves a NaN, which decides nothing.
+Measurement decided(const Measurement& found) {
+    const auto missing = [](const Value& value) {
+        const auto* number = std::get_if<double>(&value);
+        return number != nullptr && std::isnan(*number);
+    };
+    if (!missing(found.measured)) {
+        return found;
+    }
+    Measurement result = found;
+    result.predicted = missing(found.predicted) ? Value() : found.predicted;
+    result.measured = "no number";
+    result.verdict = Verdict::undecided;
+    result.note += "; the text or the model is too short for this";
+    return result;
+}
+
 // The exponent of L in a quantity at N = 5, by a fit over lengths of 64 and more, where the first rows weigh little.
 template <class Quantity>
 double growth(const Result& result, const Quantity& quantity) {
@@ -74,9 +91,11 @@ Measurement plateau(const Context& context) {
     result.measured = found;
     result.tolerance = 0.1;
     result.verdict = verdict_of(std::abs(found - stated) < 0.1);
-    result.note +=
-        fmt::format("; distance at N = 100 over that at N = 20; from N = 1 to 20 it changes by a factor {:.3f}",
-                    distance_at(model.result, 20) / distance_at(model.result, 1));
+    const double factor = distance_at(model.result, 20) / distance_at(model.result, 1);
+    result.note += "; distance at N = 100 over that at N = 20";
+    if (std::isfinite(factor)) {
+        result.note += fmt::format("; from N = 1 to 20 it changes by a factor {:.3f}", factor);
+    }
     return result;
 }
 
@@ -87,7 +106,9 @@ Measurement critical(const Context& context) {
     std::vector<double> fractions;
     std::string seen;
     for (const limits::KsCurve& curve : model.result.critical) {
-        if (curve.length >= 128 || &curve == &model.result.critical.back()) {
+        const bool any = std::any_of(curve.distances.begin(), curve.distances.end(),
+                                     [](double distance) { return std::isfinite(distance); });
+        if (any && (curve.length >= 128 || &curve == &model.result.critical.back())) {
             const double fraction =
                 curve.by_distance.n ? static_cast<double>(*curve.by_distance.n) / static_cast<double>(curve.length) : 1;
             fractions.push_back(fraction);
@@ -95,7 +116,7 @@ Measurement critical(const Context& context) {
                                 curve.by_distance.n ? std::to_string(*curve.by_distance.n) : "none", curve.length);
         }
     }
-    const double found = mean_of(fractions).value;
+    const double found = fractions.empty() ? std::nan("") : mean_of(fractions).value;
     Measurement result = on(model);
     result.predicted = stated;
     result.measured = found;
@@ -178,16 +199,18 @@ Measurement uniform(const Context& context) {
     const Analysed& model = analysed(context);
     const double stated = context.predict("limit", 1);
     std::string seen;
-    double last = 0;
+    double last = std::nan("");
+    std::size_t counts = 0;
     for (const limits::DistanceMeans& row : model.result.by_n) {
         if (row.n > 1 && std::isfinite(row.uniformity)) {
             last = row.uniformity;
+            ++counts;
             seen += fmt::format("{}{:.3f} at {}", seen.empty() ? "" : ", ", row.uniformity, row.n);
         }
     }
     Measurement result = on(model);
     result.predicted = stated;
-    result.measured = last;
+    result.measured = counts > 1 ? last : std::nan("");  // one N says nothing of how it grows
     result.tolerance = 0.1;
     result.verdict = verdict_of(std::abs(last - stated) < 0.1);
     result.note += "; entropy over log N inside the top N: " + seen;
@@ -209,7 +232,7 @@ Measurement declines(const Context& context) {
     const double decline = separation_ratio(model.result, 1) - before;
     Measurement result = on(model);
     result.predicted = "N_s/N falls from N = 1 to 16";
-    result.measured = seen;
+    result.measured = std::isnan(before) ? Value(before) : Value(seen);
     result.tolerance = fmt::format("at every doubling, by {} in all", least);
     result.verdict = verdict_of(declining && decline > least);
     return result;
@@ -233,14 +256,17 @@ Measurement coverage(const Context& context) {
     result.measured = measured;
     result.tolerance = "0.1 of it";
     result.verdict = verdict_of(std::abs(measured / stated - 1) < 0.1);
-    result.note +=
-        fmt::format("; {} heads a layer, each separating {:.3f} of the keys it sees with its 20 heaviest", heads, p);
+    if (std::isfinite(p)) {
+        result.note += fmt::format(
+            "; {} heads a layer, each separating {:.3f} of the keys it sees with its 20 heaviest", heads, p);
+    }
     return result;
 }
 
 Claim claim_of(const char* id, const char* statement, const char* source, Verdict expected, const char* note,
                Measurement (*experiment)(const Context&)) {
-    Claim claim{id, statement, source, expected, note, experiment};
+    Claim claim{id,       statement, source,
+                expected, note,      [experiment](const Context& context) { return decided(experiment(context)); }};
     claim.alone = true;
     claim.of_one_model = true;
     return claim;

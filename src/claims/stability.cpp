@@ -13,11 +13,12 @@ order of growth we give the constant. Bounds are tried on small models with draw
 a bound that is 2 % too sharp or too weak changes the verdict. docs/stability.md has the numbers, and how models are trained
 for the claims about training.
 
-Symbols: `x_l` is the stream after l sub-layers of a model of L, `sigma_l` its root mean square (rms), `dL/dx_l` the gradient
-of the loss; Dt is the residual step, `s_i` the rms of what sub-layer i adds (its branch); gamma and b are the gains and
-the bias of a norm, R is the longest vector it can give; `W_out` and `b_out` are the last matrix and bias of a sub-layer, h
-is what `W_out` is multiplied with, delta the gradient that arrives, `L_F` the largest factor of the sub-layer without norms,
-and s(x), s(a), s(u) are what a norm divides its input by. docs/stability.md explains these words.
+Symbols: `x_l` is the stream after l sub-layers, or after l blocks where gradients of blocks are compared, of a model of
+L blocks, `x_L` the last one, `sigma_l` its root mean square (rms), `dL/dx_l` the gradient of the loss; Dt is the
+residual step, `s_i` the rms of what sub-layer i adds (its branch); gamma and b are the gains and the bias of a norm, R
+is the longest vector it can give; `W_out` and `b_out` are the last matrix and bias of a sub-layer, h is what `W_out` is
+multiplied with, delta the gradient that arrives, `L_F` the largest factor of the sub-layer without norms, and s(x),
+s(a), s(u) are what a norm divides its input by. docs/stability.md explains these words.
 )";
     group.themes = {stability_forward_claims,       stability_pre_claims,          stability_start_claims,
                     stability_jacobian_claims,      stability_w_out_claims,        stability_trained_step_claims,

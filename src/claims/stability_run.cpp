@@ -95,7 +95,9 @@ Bounded bounded_lengths(const FloatModel& model, const std::string& scheme, cons
         double bound = 0;
         for (std::size_t i = 0; i < now.size(); ++i) {
             const double most = peri_ln_bound(start[i], a.dt, std::span(radii).first(sub_layers));
-            share.see(now[i], most);
+            if (sub_layers > 0) {  // the embedding is its own bound
+                share.see(now[i], most);
+            }
             length += now[i] / static_cast<double>(now.size());
             bound += most / static_cast<double>(now.size());
         }
@@ -164,7 +166,7 @@ train::Settings settings_of(const Condition& condition, const StudySizes& sizes,
     s.rate = condition.rate * s.largest_rate();
     s.record = 10;
     if (condition.layers != 0) {
-        s.steps = std::min<std::size_t>(s.steps, 60);
+        s.steps = std::min(s.steps, deep_steps);
     }
     return s;
 }

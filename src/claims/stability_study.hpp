@@ -31,6 +31,9 @@ struct Condition {
 // The shares of replaced tokens for which the loss is measured.
 inline constexpr double replaced_shares[] = {0, 0.01, 0.02, 0.05, 0.1};
 
+// Models of other depths are trained for so many steps at most.
+inline constexpr std::size_t deep_steps = 60;
+
 // What is kept of a run. Vectors over depth begin with the embedding; all are of one batch of the text.
 struct TrainedRun {
     std::vector<double> validation;      // loss at the end: one number, NaN when the run diverged
@@ -59,7 +62,8 @@ struct TrainedRun {
     std::vector<double> back_share;       // largest over its bound, both times
     std::vector<double> angle;            // by block, at the end
     std::vector<double> angle_predicted;  // model/predicted_angle.hpp
-    std::vector<double> bound_share;  // largest |x_l| over its bound from the weights, at every record; Peri-LN, Pre-LN
+    // largest |x_l| behind a block over its bound from the weights, at every record; Peri-LN, Pre-LN
+    std::vector<double> bound_share;
     std::vector<double> length_start;  // mean |x_l| and its bound from the weights, at the first step and at the end
     std::vector<double> bound_start;
     std::vector<double> length_end;

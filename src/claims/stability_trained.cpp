@@ -26,6 +26,10 @@ double average(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+std::string described(const Context& context, const std::string& study) {
+    return study.empty() ? describe_study(context) : study;
+}
+
 // Such a run has no end to look at.
 bool diverged(const TrainedRun& run) {
     return run.rms.empty();
@@ -33,7 +37,8 @@ bool diverged(const TrainedRun& run) {
 
 }  // namespace
 
-std::optional<Measurement> undecided_where_diverged(const Context& context, const std::vector<Condition>& conditions) {
+std::optional<Measurement> undecided_where_diverged(const Context& context, const std::vector<Condition>& conditions,
+                                                    const std::string& study) {
     std::string which;
     for (const Condition& condition : conditions) {
         const std::vector<TrainedRun> runs = trained(context, condition);
@@ -47,7 +52,7 @@ std::optional<Measurement> undecided_where_diverged(const Context& context, cons
     }
     Measurement result;
     result.verdict = Verdict::undecided;
-    result.note = fmt::format("{} diverged: there is no end to compare; {}", which, describe_study(context));
+    result.note = fmt::format("{} diverged: there is no end to compare; {}", which, described(context, study));
     return result;
 }
 
@@ -112,7 +117,7 @@ double gradient_restlessness(const TrainedRun& run) {
     return std::sqrt(squares);
 }
 
-Measurement below(const Context& context, const Paired& found, const std::string& shown) {
+Measurement below(const Context& context, const Paired& found, const std::string& shown, const std::string& study) {
     const double stated = context.predict("difference", 0);
     std::vector<double> differences = found.differences;
     for (double& difference : differences) {
@@ -125,7 +130,7 @@ Measurement below(const Context& context, const Paired& found, const std::string
     result.tolerance =
         fmt::format("below it, by {} standard errors and for every seed", needed_errors(found.differences.size()));
     result.verdict = beside.side < 0 ? Verdict::holds : beside.side > 0 ? Verdict::fails : Verdict::undecided;
-    result.note = fmt::format("difference of {}: {}; {}", shown, describe(found), describe_study(context));
+    result.note = fmt::format("difference of {}: {}; {}", shown, describe(found), described(context, study));
     if (std::isnan(found.mean)) {
         result.note += "; a run that diverged has no number to compare";
     }

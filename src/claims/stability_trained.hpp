@@ -24,8 +24,10 @@ double needed_errors(std::size_t seeds);
 std::string describe(const Paired& paired);  // "-0.12 +- 0.01 (-0.13, -0.11, ..)", the standard error
 
 // Nothing when all runs of these conditions came to their end. Otherwise the claim is undecided, and says which did not:
-// what it compares is not there. For claims that look at ends of runs by themselves.
-std::optional<Measurement> undecided_where_diverged(const Context& context, const std::vector<Condition>& conditions);
+// what it compares is not there. For claims that look at ends of runs by themselves. `study`: of what models, unless it
+// is describe_study().
+std::optional<Measurement> undecided_where_diverged(const Context& context, const std::vector<Condition>& conditions,
+                                                    const std::string& study = "");
 
 // A quantity of a run, over the seeds of a condition; NaN for a run that diverged.
 using RunQuantity = std::function<double(const TrainedRun&)>;
@@ -37,7 +39,7 @@ double gradient_restlessness(
     const TrainedRun& run);  // standard deviation of log |gradient| over the second half of the steps
 
 // "A is below B": asks for the difference ("difference", 0 unless replaced); `shown` names the quantity.
-Measurement below(const Context& context, const Paired& found, const std::string& shown);
+Measurement below(const Context& context, const Paired& found, const std::string& shown, const std::string& study = "");
 // Of two conditions by one quantity.
 Claim compared(const std::string& id, const std::string& statement, const std::string& source, Verdict expected,
                const std::string& note, const Condition& a, const Condition& b, const RunQuantity& quantity,

@@ -326,7 +326,7 @@ std::vector<Claim> stability_trained_depth_claims() {
         of_one("stability-trained-turn-and-cost",
                "In a trained Pre-LN model blocks that turn the stream further cost less to remove.", "finding",
                Verdict::fails, "They cost more: angle and cost go together over the blocks of one model",
-               with_step("pre-ln", 1), turn_and_cost, "nothing: the correlation of log angle and log cost over blocks"),
+               with_step("pre-ln", 1), turn_and_cost, "the correlation of log angle and log cost over blocks from 0"),
     };
 }
 

@@ -1,6 +1,7 @@
 // Gradients over depth while models of 6 to 48 blocks are trained, under Pre-LN and Post-LN.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "claims/fit.hpp"
@@ -32,6 +33,14 @@ std::vector<Condition> deep_conditions(const Context& context) {
     return all;
 }
 
+// As describe_study, of these models.
+std::string describe_deep(const Context& context) {
+    const StudySizes s = study_sizes(context);
+    return fmt::format(
+        "{} blocks x {}, {} seeds of the deepest and 2 of the others, {} steps of {} tokens of generated text",
+        fmt::join(trained_depths(context), ", "), s.dim, s.seeds, std::min(s.steps, deep_steps), s.batch * s.context);
+}
+
 // Largest over smallest |dL/dx_l| of blocks, as a logarithm; at step 20, at step 50 or at the end, where it is largest.
 double log_spread(const TrainedRun& run) {
     double largest = 0;
@@ -45,7 +54,7 @@ double log_spread(const TrainedRun& run) {
 // If the spread were exp(c L), its logarithm would be in proportion to the number of blocks.
 Measurement pre_explodes_in_training(const Context& context) {
     train_all(context, deep_conditions(context));
-    if (auto undecided = undecided_where_diverged(context, deep_conditions(context))) {
+    if (auto undecided = undecided_where_diverged(context, deep_conditions(context), describe_deep(context))) {
         return *undecided;
     }
     const std::vector<std::size_t> depths = trained_depths(context);
@@ -67,13 +76,13 @@ Measurement pre_explodes_in_training(const Context& context) {
         "logarithm of the largest over the smallest |dL/dx_l|, deepest over shallowest model; the spread is {} blocks, "
         "at "
         "steps 20, 50 or 60, where it is largest; {}",
-        seen, describe_study(context));
+        seen, describe_deep(context));
     return result;
 }
 
 Measurement post_flows_in_training(const Context& context) {
     train_all(context, deep_conditions(context));
-    if (auto undecided = undecided_where_diverged(context, deep_conditions(context))) {
+    if (auto undecided = undecided_where_diverged(context, deep_conditions(context), describe_deep(context))) {
         return *undecided;
     }
     const std::vector<std::size_t> depths = trained_depths(context);
@@ -82,7 +91,9 @@ Measurement post_flows_in_training(const Context& context) {
     figure.x.label = "after block";
     figure.y.label = "|dL/dx_l| / |dL/dx_L|";
     figure.y.scale = report::Scale::log;
-    figure.caption = fmt::format("{} blocks; {}, but 60 steps.", depths.back(), describe_study(context));
+    const StudySizes sizes = study_sizes(context);
+    figure.caption = fmt::format("{} blocks x {}, means over {} seeds, {} tokens of generated text a step.",
+                                 depths.back(), sizes.dim, sizes.seeds, sizes.batch * sizes.context);
     std::string seen;
     for (const std::size_t layers : depths) {
         seen += fmt::format("{}{:.2f} and {:.2f} at {}", seen.empty() ? "" : ", ",
@@ -115,7 +126,8 @@ Measurement post_flows_in_training(const Context& context) {
         context,
         paired(over_seeds(context, deep(context, "post-ln", depths.back()), log_spread),
                over_seeds(context, deep(context, "pre-ln", depths.back()), log_spread)),
-        fmt::format("log of the largest over the smallest |dL/dx_l| at {} blocks, Post-LN less Pre-LN", depths.back()));
+        fmt::format("log of the largest over the smallest |dL/dx_l| at {} blocks, Post-LN less Pre-LN", depths.back()),
+        describe_deep(context));
     result.note += fmt::format("; the spreads of Post-LN and Pre-LN are {} blocks", seen);
     result.pictures.push_back({"stability-gradient-training", std::move(figure)});
     return result;

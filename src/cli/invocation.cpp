@@ -141,6 +141,28 @@ std::string nearest_flag(const CLI::App& app, const std::string& given) {
                 see_help(command));
 }
 
+// "--name=" as "--name" and "", where a value is wanted: CLI11 would take the argument behind it for the value.
+std::vector<std::string> with_empty_values(const CLI::App& app, const std::vector<std::string>& arguments) {
+    std::vector<std::string> all;
+    bool is_value = false;  // of the flag before it, whatever it looks like
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& one = arguments[i];
+        if (one == "--" && !is_value) {  // no flags from here on
+            all.insert(all.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+            break;
+        }
+        const std::string name = one.substr(0, one.find('='));
+        const CLI::Option* const option = !is_value && one.starts_with('-') ? app.get_option_no_throw(name) : nullptr;
+        const bool wants_value = option != nullptr && option->get_items_expected_max() > 0;
+        all.push_back(wants_value && one.size() == name.size() + 1 ? name : one);
+        if (all.back() != one) {
+            all.emplace_back();
+        }
+        is_value = wants_value && one == name;
+    }
+    return all;
+}
+
 }  // namespace
 
 Invocation::Invocation(const Command& command) : command_(command), app_(command.summary, command.name) {
@@ -160,6 +182,7 @@ Invocation::Invocation(const Command& command) : command_(command), app_(command
 }
 
 bool Invocation::parse(std::vector<std::string> arguments) {
+    arguments = with_empty_values(app_, arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     try {
         app_.parse(arguments);

@@ -71,7 +71,7 @@ std::vector<ConfigEntry> InputFlags::configuration(const std::string& command) c
         }
     };
     add("text", text, !text.empty());
-    add("string", string.value_or(""), string.has_value());
+    add("string", repaired_utf8(string.value_or("")), string.has_value());  // as it is read: TOML is UTF-8
     add("ids", ids, !ids.empty());
     add("embeddings", embeddings, !embeddings.empty());
     return entries;

@@ -16,6 +16,7 @@
 #include "core/parallel.hpp"
 #include "core/progress.hpp"
 #include "core/suggest.hpp"
+#include "model/locate.hpp"
 
 namespace flyball::cli {
 
@@ -103,6 +104,22 @@ std::vector<ConfigEntry> configuration(const ReproduceFlags& flags) {
     return entries;
 }
 
+// What claims about one model read where a user names it. What is not there is theirs to say; a pipe can be read once.
+record::Identity subject_inputs(const claims::Subject& subject) {
+    record::Identity inputs;
+    try {
+        if (!subject.model.empty()) {
+            inputs.emplace_back("contents of the model", record::model_checksum(model::locate(subject.model)));
+        }
+        if (std::error_code ignored; std::filesystem::is_regular_file(subject.text, ignored)) {
+            inputs.emplace_back("contents of the text", record::file_checksum(subject.text));
+        }
+    } catch (const Error&) {
+        return inputs;
+    }
+    return inputs;
+}
+
 std::vector<std::optional<Judged>> run_all(const ReproduceFlags& flags, const std::vector<claims::Claim>& ledger,
                                            const ReproduceFolder* folder) {
     Progress progress("reproduce", claims::ticks_per_claim * ledger.size(), progress_sink());
@@ -155,9 +172,12 @@ ExitCode report(const ReproduceFlags& flags, const Common& common, const std::ve
 }
 
 ExitCode run(const ReproduceFlags& flags, const Common& common) {
+    if (common.json && flags.markdown) {
+        throw Error(ErrorKind::usage, "cli.reproduce", "--json and --markdown together", "one of them");
+    }
     const std::vector<claims::Claim> ledger = chosen(flags);
     if (flags.list || flags.markdown) {
-        print_out(flags.list ? claims::ledger_list(ledger)
+        print_out(flags.list ? common.json ? dump_json(ledger_document(ledger), 2) + "\n" : claims::ledger_list(ledger)
                              : claims::ledger_page(page_head, claims::chosen_groups(claims::groups(), flags.paper)));
         return ExitCode::done;
     }
@@ -166,7 +186,8 @@ ExitCode run(const ReproduceFlags& flags, const Common& common) {
     std::unique_ptr<ReproduceFolder> folder;
     if (flags.folder.out) {
         folder = std::make_unique<ReproduceFolder>(*flags.folder.out, use, configuration(flags),
-                                                   flags.folder.resume_command("reproduce"), sheet);
+                                                   flags.folder.resume_command("reproduce"), sheet,
+                                                   subject_inputs(flags.subject));
     }
     if (folder && folder->finished()) {
         print_out(common.json ? folder->stored_claims()

@@ -18,11 +18,12 @@ using claims::Judged;
 
 ReproduceFolder::ReproduceFolder(std::filesystem::path path, record::FolderUse use,
                                  const std::vector<ConfigEntry>& configuration, std::string resume_command,
-                                 report::Sheet sheet)
+                                 report::Sheet sheet, record::Identity inputs)
     : resume_command_(std::move(resume_command)),
       sheet_(std::move(sheet)),
-      folder_(std::move(path), use,
-              {to_toml(configuration), identity_of(configuration), resume_command_, "cli.reproduce"}) {}
+      folder_(
+          std::move(path), use,
+          {to_toml(configuration), identity_of(configuration), resume_command_, "cli.reproduce", std::move(inputs)}) {}
 
 std::string ReproduceFolder::stored_claims() const {
     constexpr std::size_t largest = std::size_t{64} << 20U;
@@ -46,7 +47,7 @@ bool ReproduceFolder::stored_verdicts_are_recorded(const std::vector<Claim>& led
     });
 }
 
-void ReproduceFolder::begin(const std::vector<Claim>& ledger) const {
+Json ledger_document(const std::vector<Claim>& ledger) {
     Json list = Json::array();
     for (const Claim& claim : ledger) {
         list.push_back({{"id", claim.id},
@@ -55,7 +56,11 @@ void ReproduceFolder::begin(const std::vector<Claim>& ledger) const {
                         {"note", claim.note},
                         {"expected_verdict", claims::name(claim.expected)}});
     }
-    record::write_sealed_json(folder_.work("ledger.json"), folder_.seal("ledger"), {{"claims", std::move(list)}});
+    return {{"claims", std::move(list)}};
+}
+
+void ReproduceFolder::begin(const std::vector<Claim>& ledger) const {
+    record::write_sealed_json(folder_.work("ledger.json"), folder_.seal("ledger"), ledger_document(ledger));
 }
 
 std::filesystem::path ReproduceFolder::stored(const Claim& claim) const {

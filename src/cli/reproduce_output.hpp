@@ -15,6 +15,9 @@ namespace flyball::cli {
 // A table by source; with few claims everything about each.
 std::string reproduce_text(const std::vector<claims::Judged>& results);
 
+// {"claims": [..]}: what is known of claims before any of them is run.
+Json ledger_document(const std::vector<claims::Claim>& ledger);
+
 // --out DIR.
 //
 //     config.toml provenance.json claims.json claims.md claims.csv, figures as SVG and CSV
@@ -23,8 +26,9 @@ std::string reproduce_text(const std::vector<claims::Judged>& results);
 // Several threads may store different claims at the same time.
 class ReproduceFolder {
   public:
+    // `inputs`: checksums of the model and the text that a user named.
     ReproduceFolder(std::filesystem::path path, record::FolderUse use, const std::vector<ConfigEntry>& configuration,
-                    std::string resume_command, report::Sheet sheet);
+                    std::string resume_command, report::Sheet sheet, record::Identity inputs);
 
     // Which claims this run is about, in their order, for whoever shows it while it goes on.
     void begin(const std::vector<claims::Claim>& ledger) const;

@@ -118,7 +118,7 @@ std::string tolerance_note(const dynamics::Settings& settings, const std::vector
             if (sample.one_minus_cosine > 0 && sample.one_minus_cosine < least) {
                 return fmt::format(
                     "Values of 1 - cosine below {} are within the solver's tolerance and say nothing about the "
-                    "motion; a smaller --atol shows more of it.",
+                    "motion; smaller --rtol and --atol show more of it.",
                     format_short(least, 2));
             }
         }

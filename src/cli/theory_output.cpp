@@ -27,7 +27,8 @@ std::string describe(const TheoryOutput& output) {
     for (const double beta : output.betas.empty() ? settings.betas : output.betas) {
         betas.push_back(format_double(beta));
     }
-    return fmt::format("n = {} orthonormal tokens, {}beta = {}, r0 = {}, T = {}", format_double(settings.tokens),
+    return fmt::format("n = {} orthonormal tokens, {}{}beta = {}, r0 = {}, T = {}", format_double(settings.tokens),
+                       settings.dim ? fmt::format("d = {}, ", format_double(*settings.dim)) : "",
                        output.betas.empty() ? "heads of " : "", fmt::join(betas, ", "), format_double(settings.r0),
                        format_double(settings.T));
 }
@@ -103,6 +104,9 @@ std::string law_in_words(const Law& law) {
         case LawKind::power:
             return fmt::format("power  C t^{}{}", number(*law.exponent), constant);
         case LawKind::frozen:
+            if (!law.reached) {
+                return fmt::format("not reached: gamma = {} at the end", law.limit ? number(*law.limit) : "?");
+            }
             if (law.log_one_minus_limit && *law.log_one_minus_limit < hidden) {
                 return fmt::format("frozen at gamma = 1 - exp({})", number(*law.log_one_minus_limit));
             }

@@ -11,6 +11,7 @@
 #include "core/config_key.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/utf8.hpp"
 
 namespace flyball {
 
@@ -84,7 +85,7 @@ void check_nesting(std::string_view text, const std::string& name) {
 
 class TomlConfig {
   public:
-    explicit TomlConfig(const std::string& name) : name_(name) {}
+    TomlConfig(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
     std::vector<ConfigEntry> read(const toml::table& root) {
         add_table(root, "");
@@ -127,6 +128,18 @@ class TomlConfig {
         }
     }
 
+    // The number that begins at this place; columns count characters.
+    std::string_view number_at(toml::source_position place) const {
+        std::string_view rest = text_;
+        for (std::size_t line = 1; line < place.line; ++line) {
+            rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+        }
+        for (std::size_t column = 1; column < place.column && !rest.empty(); ++column) {
+            rest.remove_prefix(std::min(point_length(rest.front()), rest.size()));
+        }
+        return rest.substr(0, rest.find_first_not_of("+-.0123456789_eE"));
+    }
+
     std::string scalar(const toml::node& node) const {
         if (const auto* const text = node.as_string()) {
             return text->get();
@@ -135,6 +148,9 @@ class TomlConfig {
             return fmt::format("{}", integer->get());
         }
         if (const auto* const real = node.as_floating_point()) {
+            if (is_lost(real->get(), number_at(node.source().begin))) {
+                fail("a number too small for double precision", name_, line_of(node), "TOML text");
+            }
             return format_double(real->get());
         }
         if (const auto* const boolean = node.as_boolean()) {
@@ -144,6 +160,7 @@ class TomlConfig {
         fail(got, name_, line_of(node), "a number, a text, true, false or an array of them");
     }
 
+    std::string_view text_;
     const std::string& name_;
     std::vector<std::pair<Position, ConfigEntry>> found_;
 };
@@ -154,7 +171,7 @@ std::vector<ConfigEntry> parse_toml_config(std::string_view text, const std::str
     check_nesting(text, name);
     try {
         const toml::table root = toml::parse(text, name);
-        return TomlConfig(name).read(root);
+        return TomlConfig(text, name).read(root);
     } catch (const toml::parse_error& problem) {
         fail(fmt::format("\"{}\"", problem.description()), name, problem.source().begin.line, "TOML text");
     }

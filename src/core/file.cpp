@@ -366,6 +366,11 @@ bool is_there(const std::filesystem::path& path, std::string_view where) {
     return there;
 }
 
+bool is_named(const std::filesystem::path& path) {
+    std::error_code unknown;  // leaves a type that is neither
+    return std::filesystem::symlink_status(path, unknown).type() != std::filesystem::file_type::not_found;
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
     AtomicFile file(path);
     file.write(text);

@@ -85,6 +85,10 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 // be entered or links go in a circle, that is an Error of `where`, and not a no.
 bool is_there(const std::filesystem::path& path, std::string_view where);
 
+// Whether its folder has this name. True for a link that leads nowhere too: who opens it says so, instead of reading
+// something else in silence.
+bool is_named(const std::filesystem::path& path);
+
 // The Error of a system call that failed on this file: io, or resource when the disk is full.
 [[noreturn]] void throw_file_error(std::string_view where, const std::filesystem::path& path, int error,
                                    std::string_view expected);

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 
 namespace flyball {
 
@@ -129,6 +130,9 @@ bool JsonEvents::number_unsigned(std::uint64_t value) {
 }
 
 bool JsonEvents::number_float(double value, const std::string& text) {
+    if (is_lost(value, text)) {
+        fail("a number too small for double precision", "JSON text");
+    }
     on_float(value, text);
     return true;
 }

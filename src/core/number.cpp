@@ -46,6 +46,10 @@ std::optional<double> parse_double(std::string_view text) {
     return value;
 }
 
+bool is_lost(double value, std::string_view text) noexcept {
+    return value == 0 && text.substr(0, text.find_first_of("eE")).find_first_of("123456789") != std::string_view::npos;
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) {
     const auto unsigned_text = without_plus(text);
     if (!unsigned_text) {

@@ -14,6 +14,9 @@ namespace flyball {
 // "1e-4", ".5", "2.", "+3"; nullopt for anything else, and for values beyond the range of double (1e999, 1e-999).
 std::optional<double> parse_double(std::string_view text);
 
+// Whether `text`, which somebody else has read as `value`, says another number than the 0 it has become (1e-999).
+bool is_lost(double value, std::string_view text) noexcept;
+
 // Decimal digits with an optional sign; nullopt when the value does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 

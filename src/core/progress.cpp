@@ -90,8 +90,9 @@ void Progress::show(double now, std::string_view end) {
     } else {
         const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
         const auto filled = static_cast<std::size_t>(share * static_cast<double>(bar_width));
+        const std::uint64_t percent = 100 * std::min(done, total_) / total_;  // 0.29 * 100 is less than 29
         line = fmt::format("{} [{}{}] {:3}% {}", label_, std::string(filled, '#'), std::string(bar_width - filled, '.'),
-                           static_cast<int>(share * 100.0), clock_text(elapsed));
+                           percent, clock_text(elapsed));
         if (end.empty()) {
             line += fmt::format(" left {}", clock_text(elapsed / share - elapsed));
         }

@@ -95,10 +95,10 @@ SafeTensors SafeTensors::open_checkpoint(const std::filesystem::path& folder) {
     std::error_code ignored;
     const std::filesystem::path single = folder / "model.safetensors";
     const std::filesystem::path index = folder / "model.safetensors.index.json";
-    if (std::filesystem::exists(single, ignored)) {
+    if (is_named(single)) {
         return open(single);
     }
-    if (std::filesystem::exists(index, ignored)) {
+    if (is_named(index)) {
         return open_shards(folder, index);
     }
     const std::string shown = flyball::quoted(folder.string());

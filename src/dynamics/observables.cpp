@@ -1,5 +1,8 @@
 #include "dynamics/observables.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -14,13 +17,27 @@ namespace {
 
 constexpr double cluster_cosine = 1 - 1e-3;
 constexpr std::size_t most_cluster_tokens = 65536;
-constexpr std::size_t slots = 64;  // fixed: the same bits on any number of threads
+constexpr std::size_t most_ranked = 1024;  // that measure::effective_rank has a number for
+constexpr std::size_t slots = 64;          // fixed: the same bits on any number of threads
 
 measure::Rows system_rows(const Measured& shape, const std::vector<double>& rows, std::size_t system) {
     return {rows.data() + system * shape.tokens * shape.dim, shape.tokens, shape.dim};
 }
 
 }  // namespace
+
+bool is_measured(const SampleField& field, std::size_t tokens, std::size_t dim) {
+    if (field.value == &Sample::clusters || field.value == &Sample::pair_fraction) {
+        return tokens <= most_cluster_tokens;
+    }
+    return field.value != &Sample::effective_rank || std::min(tokens, dim) <= most_ranked;
+}
+
+std::string where_measured() {
+    return fmt::format(
+        "clusters and pair_fraction are of at most {} tokens, effective_rank where tokens or dimensions are at most {}",
+        most_cluster_tokens, most_ranked);
+}
 
 std::optional<double> measure_one(const Measured& shape, const SampleField& field, const std::vector<double>& theta,
                                   const std::vector<double>& x) {

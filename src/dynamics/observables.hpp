@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dynamics/sample.hpp"
@@ -23,6 +24,10 @@ struct Measured {
 // mean |theta'| of each.
 Measurement measure(const Measured& shape, double t, const std::vector<double>& theta, const std::vector<double>& x,
                     const std::vector<double>& speeds);
+
+// Whether `measure` knows this quantity of so many tokens; it is NaN otherwise. And where the costly ones are known.
+bool is_measured(const SampleField& field, std::size_t tokens, std::size_t dim);
+std::string where_measured();
 
 // Cosine, 1 - cosine, radius or variance alone, at O(n d): what an event is looked for with after every step. Nothing
 // for the others.

@@ -47,7 +47,7 @@ struct Problem {
     std::size_t tokens = 1;
     std::size_t dim = 1;
     std::vector<double> start;  // [systems*tokens, dim]: x at t = 0, projected to the equation's manifold
-    double r0 = 1;              // the scale of lengths: what is 1e-12 of it has vanished
+    double r0 = 1;              // the scale of lengths: what is 1e-12 of it, and of 1, has vanished
 
     AttentionLayer attention = {};
     FeedForwardLayer ffn = {};

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double collapsed_cosine = 0.999;
 constexpr double diverged_radius = 1e100;
-constexpr double zero_radius = 1e-12;  // of r0: a direction is lost below
+constexpr double zero_radius = 1e-12;  // of r0 and of 1, the length of what is added: a direction is lost below
 
 }  // namespace
 
@@ -111,7 +111,7 @@ bool Runner::healthy(const Sample& sample) {
         end(Outcome::nan);
     } else if (sample.radius_max > diverged_radius) {
         end(Outcome::diverged);
-    } else if (sample.radius_min < zero_radius * problem_.r0) {
+    } else if (sample.radius_min < zero_radius * problem_.r0 && sample.radius_min < zero_radius) {
         end(Outcome::radius_zero);
     }
     // Lengths say more where they tell too. Infinite is a readout such as x*sqrt(t) + x0 at its start: the run goes on.

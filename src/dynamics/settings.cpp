@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "dynamics/method.hpp"
+#include "dynamics/observables.hpp"
 #include "dynamics/sample.hpp"
 #include "dynamics/start.hpp"
 #include "dynamics/start_file.hpp"
@@ -50,7 +51,9 @@ void check_start(const Settings& s) {
                          s.tokens, s.dim),
              symmetric ? "at least as many dimensions as tokens: the start is orthonormal"
                        : fmt::format("at least {} dimensions, which so many vectors with equal angles need", needed),
-             fmt::format("use {} or {}", setting("dim", std::to_string(needed)), setting("start", "uniform")));
+             s.trained
+                 ? fmt::format("use {}", setting("start", "uniform"))  // the dimension is the model's
+                 : fmt::format("use {} or {}", setting("dim", std::to_string(needed)), setting("start", "uniform")));
     }
     if (s.start == StartKind::file) {
         check_start_file(s);
@@ -100,6 +103,11 @@ void check(const Settings& s) {
         if (*s.layers == 0) {
             fail(setting("layers", "0"), "at least one layer");
         }
+        if (!std::isfinite(s.final_time())) {
+            fail(fmt::format("{} and {}", setting("layers", std::to_string(*s.layers)),
+                             setting("dt", format_double(s.step()))),
+                 "layers and a step whose product, the time of the last layer, is a finite number");
+        }
     } else {
         positive(s.time, "time");
         if (s.time > longest_time) {
@@ -115,6 +123,10 @@ void check(const Settings& s) {
     }
     if (s.samples < 2) {
         fail(setting("samples", std::to_string(s.samples)), "at least 2: the start and the end");
+    }
+    if (s.until && !is_measured(event_field(s.until->observable), s.tokens, s.dim)) {
+        fail(fmt::format("{} of {} tokens in {} dimensions", setting("until", s.until->observable), s.tokens, s.dim),
+             fmt::format("an observable that is measured there: {}", where_measured()));
     }
     check_start(s);
     if (s.draws_weights() && s.dim % s.heads != 0) {
@@ -191,10 +203,17 @@ double memory_estimate(const Settings& s, std::size_t streams, const KeptToTheEn
     const double copies = s.layers ? 8 : row_for(s).copies;
     constexpr double rows = 12;
     double total = numbers * static_cast<double>(streams) * 8 * (copies + rows);
-    if (s.trained) {  // a block as it was read, and as attention has it
-        total += 8.0 * 8 * static_cast<double>(s.dim * s.trained->heads * s.trained->width);
+    // Weights as attention has them, and as they come: drawn or read, copied and taken over, before the old ones go.
+    constexpr double coming = 3;
+    if (s.trained) {
+        total += 4.0 * 8 * static_cast<double>(s.dim * s.trained->heads * s.trained->width) * (1 + coming);
     } else if (s.weights != WeightKind::identity) {
-        total += 4.0 * 8 * static_cast<double>(s.dim) * static_cast<double>(s.dim) * static_cast<double>(s.systems);
+        total += 4.0 * 8 * static_cast<double>(s.dim) * static_cast<double>(s.dim) *
+                 (static_cast<double>(s.systems) + coming);
+    }
+    if (s.draws_weights()) {  // every system has an attention of its own, with the buffers of its kernel: measured
+        const double d = static_cast<double>(s.dim);
+        total += static_cast<double>(s.systems) * (2e5 + 8 * d * (250 + 16 * static_cast<double>(s.tokens)));
     }
     // The feed-forward sub-layer: two matrices a system, and the inner rows of the tokens.
     total += 8.0 * static_cast<double>(s.ffn_width) *

@@ -84,11 +84,11 @@ std::vector<double> start_rows(const Settings& s) {
             continue;
         }
         if (s.start == StartKind::cone) {
-            // Points at angle at most a from the axis have pairwise angle at most 2a; cos 2a = 1 - delta.
+            // Points at angle at most a from the axis have pairwise angle at most 2a; 1 - cos 2a = 2 sin^2 a = delta.
             std::vector<double> axis(s.dim);
             random.fill_normal(axis, per_system + 1);
             normalise(axis.data(), s.dim, 1);
-            const double angle = std::acos(1 - s.cone_delta) / 2;
+            const double angle = std::asin(std::sqrt(s.cone_delta / 2));
             for (std::size_t j = 0; j < s.tokens; ++j) {
                 check_stop();
                 double* row = system + j * s.dim;

@@ -60,7 +60,7 @@ bool is_meant_as_number(std::string_view cell) {
     std::transform(word.begin(), word.end(), word.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return word.empty() || beginnings.find(word[0]) != std::string_view::npos || word == "nan" || word == "inf" ||
-           word == "infinity" || word == "na" || word == "null";
+           word == "infinity" || word == "na" || word == "null" || word == "n/a" || word == "#n/a" || word == "none";
 }
 
 bool is_header(std::string_view line) {

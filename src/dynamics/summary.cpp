@@ -39,8 +39,15 @@ std::vector<std::string> names_of(const std::vector<SchemeRun>& runs) {
 
 std::string start_sentence(const std::vector<SchemeRun>& runs) {
     std::vector<Ranked> speeds;
+    std::vector<std::string> without;  // infinite, or no number
     for (const SchemeRun& run : runs) {
         speeds.push_back({run.scheme.name, first_of(run).speed});
+        if (!std::isfinite(first_of(run).speed)) {
+            without.push_back(run.scheme.name);
+        }
+    }
+    if (!without.empty()) {
+        return fmt::format("At the start the speed of {} is not a finite number.", names_in_words(without));
     }
     const Ranking order = rank(speeds);
     if (order.empty()) {
@@ -105,7 +112,9 @@ std::string collapse_sentence(const std::vector<SchemeRun>& runs, bool alone) {
     bool moved = false;
     bool together = true;  // from the start
     for (const SchemeRun& run : runs) {
-        moved = moved || std::fabs(last_of(run).cosine - first_of(run).cosine) >= still;
+        moved = moved || std::any_of(run.record.samples.begin(), run.record.samples.end(), [&](const Sample& sample) {
+                    return std::fabs(sample.cosine - first_of(run).cosine) >= still;
+                });
         together = together && run.record.collapse_time == first_of(run).t;
         if (run.record.collapse_time) {
             collapsed.push_back({run.scheme.name, *run.record.collapse_time});

@@ -25,7 +25,10 @@ constexpr std::uint64_t ffn_stream = 3;
 std::vector<double> normals(const Settings& s, std::uint64_t stream, std::size_t system, std::size_t matrix,
                             std::size_t count) {
     std::vector<double> values(count);
-    Random(s.seed, stream + 16 * system).fill_normal(values, static_cast<std::uint64_t>(matrix) << 40U);
+    // An index has room for 2^24 matrices of 2^40 numbers; the streams of more stand above those of all systems.
+    const std::uint64_t number = matrix;
+    const std::uint64_t beyond = number >> 24U << 44U;
+    Random(s.seed, stream + 16 * system + beyond).fill_normal(values, number << 40U);
     return values;
 }
 
@@ -198,7 +201,7 @@ void FeedForward::operator()(std::size_t rows, const double* in, double* out) co
     const std::size_t blocks = (rows + block - 1) / block;
     parallel_slots(blocks, std::min<std::size_t>(blocks, 32), [&](std::size_t, std::size_t from, std::size_t to) {
         const BlasThreads one(1);
-        std::vector<double> hidden(block * width);
+        std::vector<double> hidden(std::min(block, rows) * width);
         for (std::size_t b = from; b < to; ++b) {
             check_stop();
             const std::size_t begin = b * block;

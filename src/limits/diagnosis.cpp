@@ -35,6 +35,29 @@ std::string ratio_text(const HeadResult& head, const Diagnosis& d) {
                        d.saturated ? "saturated" : "not saturated");
 }
 
+// Weights that are negative in part have no shares.
+bool has_shares(const HeadResult& head) {
+    return std::isfinite(head.active_share);
+}
+
+std::string shares_text(const HeadResult& head, const Diagnosis& d) {
+    if (!has_shares(head)) {
+        return "how many keys hold 90 % of the weight is not known, nor its entropy";
+    }
+    return fmt::format("{} keys, {} of those it sees, hold 90 % of the weight: {}; entropy {} nats, {} of uniform",
+                       format_short(head.active, 3), percent(head.active_share),
+                       d.selective ? "selective" : "not selective", format_short(head.entropy, 3),
+                       percent(head.entropy_share));
+}
+
+std::string sink_text(const HeadResult& head, const Diagnosis& d) {
+    if (!std::isfinite(head.sink)) {
+        return has_shares(head) ? "no key is seen by half of the tokens: no sink" : "what one key gets is not known";
+    }
+    return fmt::format("key {} gets {} of the weight: {}", head.sink_key, percent(head.sink),
+                       d.sink ? "a sink" : "no sink");
+}
+
 double speed(const HeadResult& head) {
     return head.spectral * 2 * head.temperature;
 }
@@ -57,13 +80,23 @@ bool any_compared(const KsCurve& curve) {
     return std::any_of(curve.distances.begin(), curve.distances.end(), [](double d) { return std::isfinite(d); });
 }
 
+// " up to 7" where larger N could not be compared: behind a window some heads have no row that selects so many.
+std::string up_to_text(const KsCurve& curve) {
+    std::size_t most = curve.distances.size();
+    while (most > 0 && !std::isfinite(curve.distances[most - 1])) {
+        --most;
+    }
+    return most == curve.distances.size() ? std::string() : fmt::format(" up to {}", most);
+}
+
 // "first" because larger N may differ again.
 std::string critical_text(const KsCurve& curve) {
     const CriticalN& critical = curve.by_distance;
     const std::size_t length = curve.length;
     if (!critical.n) {
         return fmt::format("At {} tokens {}.", length,
-                           any_compared(curve) ? "the N heaviest keys of a head differ from N random ones for every N"
+                           any_compared(curve) ? "the N heaviest keys of a head differ from N random ones for every N" +
+                                                     up_to_text(curve)
                                                : "there is no N at which all heads could be compared with random keys");
     }
     return fmt::format(
@@ -97,12 +130,7 @@ Diagnosis diagnose(const HeadResult& head) {
     d.saturated = d.separation <= most_saturated;
     d.sink = head.sink >= least_sink;
     d.sensitive = d.sensitivity >= least_sensitive;
-    d.text = fmt::format(
-        "{} keys, {} of those it sees, hold 90 % of the weight: {}; entropy {} nats, {} of "
-        "uniform; {}; key {} gets {} of the weight: {}",
-        format_short(head.active, 3), percent(head.active_share), d.selective ? "selective" : "not selective",
-        format_short(head.entropy, 3), percent(head.entropy_share), ratio_text(head, d), head.sink_key,
-        percent(head.sink), d.sink ? "a sink" : "no sink");
+    d.text = fmt::format("{}; {}; {}", shares_text(head, d), ratio_text(head, d), sink_text(head, d));
     if (std::isfinite(d.sensitivity)) {
         d.text += fmt::format("; its weights move at {} of the speed that softmax can reach: {}",
                               percent(d.sensitivity), d.sensitive ? "sensitive" : "not sensitive");
@@ -163,6 +191,7 @@ std::vector<std::string> summary(const std::vector<Result>& results) {
     const auto share = [&](std::size_t count) {
         return percent(static_cast<double>(count) / static_cast<double>(heads.size()));
     };
+    const auto with_shares = static_cast<std::size_t>(std::count_if(heads.begin(), heads.end(), has_shares));
     const DistanceMeans& first = r.by_length.front();
     const DistanceMeans& last = r.by_length.back();
     std::vector<std::string> lines;
@@ -171,16 +200,31 @@ std::vector<std::string> summary(const std::vector<Result>& results) {
                                 heads.size() == r.heads.size() ? std::string()
                                                                : fmt::format(" The other {} could not be measured.",
                                                                              r.heads.size() - heads.size())));
+    if (with_shares < heads.size()) {
+        lines.back() = fmt::format(
+            "How many heads are selective is not known: {} of {} have weights that are negative, or all 0, and then "
+            "no share of them can be said to be on some keys.",
+            heads.size() - with_shares, heads.size());
+    }
     lines.push_back(fmt::format(
         "The 5 heaviest keys hold {} of the weight at {} tokens{}.", percent(first.share), first.length,
         first.length == last.length ? std::string() : fmt::format(", {} at {}", percent(last.share), last.length)));
     lines.push_back(critical_text(r.critical.back()));
     lines.push_back(told_text(r, share(count_if(heads, [](const Diagnosis& d) { return d.saturated; }))));
-    lines.push_back(fmt::format(
-        "{} of heads are sinks: one key gets {:.0f} % of their weight or more. {} sit near a tie of two keys, where "
-        "weights move fastest.",
-        share(count_if(heads, [](const Diagnosis& d) { return d.sink; })), 100 * least_sink,
-        share(count_if(heads, [](const Diagnosis& d) { return d.sensitive; }))));
+    std::string last_line;
+    if (with_shares == heads.size()) {
+        last_line = fmt::format("{} of heads are sinks: one key gets {:.0f} % of their weight or more. ",
+                                share(count_if(heads, [](const Diagnosis& d) { return d.sink; })), 100 * least_sink);
+    }
+    // The norms of the Jacobian are those of softmax.
+    if (std::all_of(heads.begin(), heads.end(), [](const HeadResult& head) { return std::isfinite(speed(head)); })) {
+        last_line += fmt::format("{} sit near a tie of two keys, where weights move fastest. ",
+                                 share(count_if(heads, [](const Diagnosis& d) { return d.sensitive; })));
+    }
+    if (!last_line.empty()) {
+        last_line.pop_back();
+        lines.push_back(last_line);
+    }
     return lines;
 }
 
@@ -197,7 +241,8 @@ std::string guidance(const std::vector<Result>& results) {
             "At {} tokens let no head rely on {} keys or more: such a choice cannot be told from a random one. ",
             critical.length, *critical.by_distance.n);
     } else if (any_compared(critical)) {
-        text += fmt::format("At {} tokens every N selects what a random choice would not. ", critical.length);
+        text += fmt::format("At {} tokens every N{} selects what a random choice would not. ", critical.length,
+                            up_to_text(critical));
     }
     if (diagnosis_n(heads) > 0) {
         const std::size_t saturated = count_if(heads, [](const Diagnosis& d) { return d.saturated; });
@@ -217,6 +262,11 @@ std::string guidance(const std::vector<Result>& results) {
                                  "What its scores are divided by (the temperature), {:.3g}, is above 0.1, below which "
                                  "weights begin to jump. ",
                                  coldest);
+    const auto compared =
+        std::count_if(results.begin(), results.end(), [](const Result& one) { return std::isfinite(kept(one)); });
+    if (compared < 2) {
+        return text;
+    }
     if (results.size() > 1 && r.by_length.front().length != r.by_length.back().length) {
         const auto best = std::max_element(results.begin(), results.end(), [](const Result& a, const Result& b) {
             return !(kept(a) >= kept(b)) && std::isfinite(kept(b));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/csv.hpp"
 #include "core/number.hpp"
 #include "limits/diagnosis.hpp"
@@ -51,30 +53,34 @@ Json list_of(const std::vector<Row>& rows) {
 
 Json to_json(const HeadResult& head) {
     const Diagnosis d = diagnose(head);
-    return {{"layer", head.layer},
-            {"head", head.head},
-            {"rows", head.rows},
-            {"temperature", head.temperature},
-            {"active", head.active},
-            {"active_share", head.active_share},
-            {"entropy", head.entropy},
-            {"entropy_share", head.entropy_share},
-            {"peak", head.peak},
-            {"sink", head.sink},
-            {"sink_key", head.sink_key},
-            {"separation_ratio", d.separation},
-            {"separation_n", head.told_n > 0 ? Json(head.told_n) : Json()},
-            {"spectral", head.spectral},
-            {"infinity", head.infinity},
-            {"infinity_to_one", {{"lower", head.infinity_to_one.lower}, {"upper", head.infinity_to_one.upper}}},
-            {"selective", d.selective},
-            {"saturated", d.saturated},
-            {"is_sink", d.sink},
-            {"sensitive", d.sensitive},
-            {"diagnosis", d.text},
-            {"distance_by_length", list_of(head.by_length)},
-            {"distance_by_n", list_of(head.by_n)},
-            {"separation", list_of(head.separation)}};
+    Json json = {{"layer", head.layer},
+                 {"head", head.head},
+                 {"rows", head.rows},
+                 {"temperature", head.temperature},
+                 {"active", head.active},
+                 {"active_share", head.active_share},
+                 {"entropy", head.entropy},
+                 {"entropy_share", head.entropy_share},
+                 {"peak", head.peak},
+                 {"sink", head.sink},
+                 {"sink_key", head.sink_key},
+                 {"separation_ratio", d.separation},
+                 {"separation_n", head.told_n > 0 ? Json(head.told_n) : Json()},
+                 {"spectral", head.spectral},
+                 {"infinity", head.infinity},
+                 {"infinity_to_one", {{"lower", head.infinity_to_one.lower}, {"upper", head.infinity_to_one.upper}}},
+                 {"selective", d.selective},
+                 {"saturated", d.saturated},
+                 {"is_sink", d.sink},
+                 {"sensitive", d.sensitive},
+                 {"diagnosis", d.text},
+                 {"distance_by_length", list_of(head.by_length)},
+                 {"distance_by_n", list_of(head.by_n)},
+                 {"separation", list_of(head.separation)}};
+    if (!std::isfinite(head.sink)) {
+        json["sink_key"] = nullptr;
+    }
+    return json;
 }
 
 Json critical_json(const KsCurve& curve, const CriticalN& critical) {

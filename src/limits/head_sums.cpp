@@ -175,7 +175,8 @@ void HeadSums::add_separation(const RowOfHead& row, const RowInput& input, RowRo
     }
 }
 
-// Entropy of the weights over their sum, so that it is one also where they do not add up to 1: log(total) - logs/total.
+// Shares of the weight are over its sum, and so is the entropy, log(total) - logs/total, so that they are what they say
+// also where weights do not add up to 1. Where one is negative there are none.
 void HeadSums::add_shape(const RowOfHead& row, const RowRoom& room) {
     const std::size_t keys = row.seen.count();
     const std::vector<std::size_t>& order = room.order;
@@ -188,7 +189,10 @@ void HeadSums::add_shape(const RowOfHead& row, const RowRoom& room) {
         total += weight;
         logs += weight > 0 ? weight * std::log(weight) : 0;
         positive = positive && weight >= 0;
-        received_[row.seen.begin + i] += weight;
+    }
+    const bool has_shares = positive && total > 0;
+    for (std::size_t i = 0; i < keys; ++i) {
+        received_[row.seen.begin + i] += has_shares ? row.weights[i] / total : std::nan("");
         ++seen_by_[row.seen.begin + i];
     }
     double mass = 0;
@@ -196,12 +200,13 @@ void HeadSums::add_shape(const RowOfHead& row, const RowRoom& room) {
     while (active < keys && mass < active_mass * total) {
         mass += row.weights[order[active++]];
     }
-    const double entropy = positive && total > 0 ? std::log(total) - logs / total : std::nan("");
+    const double entropy = has_shares ? std::log(total) - logs / total : std::nan("");
+    const double holding = has_shares ? static_cast<double>(active) : std::nan("");
     ++shape_.rows;
     shape_.entropy += entropy;
     shape_.entropy_share += entropy / std::log(L);
-    shape_.active += static_cast<double>(active);
-    shape_.active_share += static_cast<double>(active) / L;
+    shape_.active += holding;
+    shape_.active_share += holding / L;
     shape_.peak += row.weights[order.front()];
 }
 
@@ -311,7 +316,7 @@ DistanceMeans HeadSums::means(std::size_t length_index, std::size_t listed) cons
 }
 
 // Means over rows. A sink is a key that gets much weight from the rows that see it; keys that fewer than half of the
-// rows see cannot be one.
+// rows see cannot be one. NaN where there is no such key, or one row has no shares of its weight.
 HeadResult HeadSums::result() const {
     HeadResult result = shape_;
     const auto rows = static_cast<double>(shape_.rows);
@@ -324,10 +329,15 @@ HeadResult HeadSums::result() const {
         result.spectral = result.infinity = std::nan("");
         result.infinity_to_one = {std::nan(""), std::nan("")};
     }
+    result.sink = std::nan("");
     for (std::size_t key = 0; key < received_.size(); ++key) {
         if (2 * seen_by_[key] >= shape_.rows && seen_by_[key] > 0) {
             const double mean = received_[key] / seen_by_[key];
-            if (mean > result.sink) {
+            if (std::isnan(mean)) {
+                result.sink = mean;
+                break;
+            }
+            if (!(mean <= result.sink)) {
                 result.sink = mean;
                 result.sink_key = key;
             }

@@ -105,7 +105,7 @@ class HeadSums {
     std::vector<std::uint32_t> separation_rows_;
     std::vector<double> sensitivity_;  // [temperature, step]
     std::vector<JacobianMeans> jacobian_;
-    std::vector<double> received_;        // by key: the weight that it gets
+    std::vector<double> received_;        // by key: the shares of the weight that it gets
     std::vector<std::uint32_t> seen_by_;  // by key: rows that see it
     HeadResult shape_;                    // sums of what has no N
     std::vector<std::vector<std::uint32_t>> separated_;

@@ -9,15 +9,15 @@ namespace flyball::limits {
 
 namespace {
 
-// Members of `From` averaged over heads; a head without a value counts nowhere.
+// A member averaged over heads. A head that has no row counts nowhere: it has no value of `measured` either. Where one
+// that has rows lacks this member alone there is no mean: that of the others would be of other heads.
 template <class Row, class Member>
-double mean_over(const std::vector<std::vector<Row>>& heads, std::size_t i, Member member) {
+double mean_over(const std::vector<std::vector<Row>>& heads, std::size_t i, Member measured, Member member) {
     double sum = 0;
     double count = 0;
     for (const std::vector<Row>& rows : heads) {
-        const double value = rows[i].*member;
-        if (std::isfinite(value)) {
-            sum += value;
+        if (std::isfinite(rows[i].*measured)) {
+            sum += rows[i].*member;
             ++count;
         }
     }
@@ -30,7 +30,7 @@ std::vector<DistanceMeans> means_of(const std::vector<std::vector<DistanceMeans>
         for (double DistanceMeans::*const member :
              {&DistanceMeans::distance, &DistanceMeans::expected, &DistanceMeans::expected_rms, &DistanceMeans::bound,
               &DistanceMeans::share, &DistanceMeans::uniformity}) {
-            result[i].*member = mean_over(heads, i, member);
+            result[i].*member = mean_over(heads, i, &DistanceMeans::distance, member);
         }
     }
     return result;
@@ -44,7 +44,7 @@ std::vector<SeparationMeans> means_of(const std::vector<std::vector<SeparationMe
               &SeparationMeans::upper_patched, &SeparationMeans::lower_exact, &SeparationMeans::upper_exact,
               &SeparationMeans::lower_distinct, &SeparationMeans::upper_distinct, &SeparationMeans::lower_broken,
               &SeparationMeans::upper_broken, &SeparationMeans::patched_broken, &SeparationMeans::exact_broken}) {
-            result[i].*member = mean_over(heads, i, member);
+            result[i].*member = mean_over(heads, i, &SeparationMeans::ratio, member);
         }
     }
     return result;

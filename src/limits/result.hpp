@@ -65,7 +65,7 @@ struct HeadResult {
     double active = 0;         // keys that hold 90 % of the weight
     double active_share = 0;   // over L
     double peak = 0;           // the largest weight
-    double sink = 0;           // the most weight that one key gets, as a mean over the rows that see it
+    double sink = 0;           // the largest share that one key gets, as a mean over the rows that see it
     std::size_t sink_key = 0;
     std::size_t told_n = 0;  // N of the diagnosis' N_s/N, the same for all heads of a result; 0: there is none
     double spectral = 0;     // |J|_2 at the model's own temperature, mean over rows

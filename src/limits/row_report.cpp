@@ -179,7 +179,7 @@ Json row_document(const model::Model<float>& model, const model::Input& given, c
     if (!taken.gram.is_finite() ||
         std::any_of(weights.begin(), weights.end(), [](double w) { return std::isnan(w); })) {
         throw Error(ErrorKind::input, "limits.row", "scores or vectors that are no finite numbers", "a row of numbers",
-                    "without --row such rows are left out and counted");
+                    "where all rows are analysed, such rows are left out and counted");
     }
     std::vector<double> along(seen.count());
     for (std::size_t i = 0; i < seen.count(); ++i) {

@@ -49,6 +49,21 @@ RowSums sums_of(const Real* row, std::size_t count) {
     return total;
 }
 
+template <class Real>
+double mean_square_around(double mean, const Real* x, std::size_t numbers) {
+    constexpr std::size_t piece = 1024;
+    const double squares =
+        parallel_sum((numbers + piece - 1) / piece, slots, [&](std::size_t, std::size_t begin, std::size_t end) {
+            double sum = 0;
+            for (std::size_t k = begin * piece; k < std::min(end * piece, numbers); ++k) {
+                const double away = static_cast<double>(x[k]) - mean;
+                sum += away * away;
+            }
+            return sum;
+        });
+    return squares / static_cast<double>(numbers);
+}
+
 // Mean over (j, k) of the variance over sequences, of which there have to be two.
 template <class Real>
 double data_variance(const Real* x, std::size_t sequences, std::size_t entries) {
@@ -114,7 +129,9 @@ Moments moments(const Real* x, std::size_t sequences, std::size_t tokens, std::s
             result.norm += std::sqrt(sums[i].squares);
         }
         const double mean = all.sum / entries;
-        result.entry_variance += larger(all.squares / entries - mean * mean, 0);
+        const double variance = larger(all.squares / entries - mean * mean, 0);
+        const bool cancels = variance < 1e-4 * mean * mean;  // then little of the difference is left
+        result.entry_variance += cancels ? mean_square_around(mean, x + s * tokens * dim, tokens * dim) : variance;
     }
     result.mean_abs /= static_cast<double>(rows * dim);
     result.norm /= static_cast<double>(rows);

@@ -227,6 +227,9 @@ double quantile(std::vector<double>& values, double share) {
     const auto below = static_cast<std::size_t>(place);
     const std::size_t above = std::min(below + 1, values.size() - 1);
     const double part = place - static_cast<double>(below);
+    if (part == 0) {
+        return values[below];  // 0 times an infinite gap is none
+    }
     const double gap = values[above] - values[below];
     return std::isfinite(gap) ? values[below] + part * gap : std::lerp(values[below], values[above], part);
 }

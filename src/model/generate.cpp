@@ -145,9 +145,10 @@ void Generator<Real>::grow_ropes(std::size_t tokens) {
         return;
     }
     const double fixed = longest_with_fixed_frequencies(architecture_);
-    const std::size_t most = std::isfinite(fixed) ? static_cast<std::size_t>(fixed) : architecture_.positions;
+    const double most = std::isfinite(fixed) ? fixed : static_cast<double>(architecture_.positions);
     constexpr std::size_t least = 64;
-    rope_tokens_ = std::min(most, std::max({tokens, 2 * rope_tokens_, least}));
+    const auto more = static_cast<double>(std::max(2 * rope_tokens_, least));
+    rope_tokens_ = std::max(tokens, static_cast<std::size_t>(std::min(most, more)));  // most may fit no size_t
     ropes_ = RopeTables<Real>(architecture_, rope_tokens_);
 }
 

@@ -28,7 +28,11 @@ double sample_memory(const Architecture& a, std::size_t prompt, std::size_t toke
     const auto longest =
         std::min(static_cast<double>(prompt) + static_cast<double>(tokens), static_cast<double>(limit));
     const double cache = 8.0 * static_cast<double>(a.layers * a.key_width()) * longest;
-    return 2 * cache + memory_estimate(a, std::min(prompt, limit), Keep::nothing);
+    const std::size_t read = std::min(prompt, limit);
+    const std::size_t all = read + std::min(tokens, limit - read);
+    const bool cached = has_exact_cache(a, scheme::Program::parse(a.equation), all);
+    const std::size_t rows = !cached ? all : all < limit ? read : std::max(read, limit / 2);  // of the longest pass
+    return 2 * cache + memory_estimate(a, rows, Keep::nothing);
 }
 
 namespace {

@@ -46,7 +46,8 @@ struct SampleResult {
 };
 
 // Bytes that a text of so many tokens takes at its longest, beside the model: keys and values of the positions there
-// are (none are too many for dynamic rotary positions), twice because arrays double, and the pass of the prompt.
+// are (none are too many for dynamic rotary positions), twice because arrays double, and the longest pass: that of the
+// prompt, of the newest half at the last position, or of all where keys and values cannot be kept.
 double sample_memory(const Architecture& architecture, std::size_t prompt, std::size_t tokens);
 
 // `written` gets each token as it is chosen and says whether to go on. The prompt has at least one token.

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/parallel.hpp"
+#include "core/utf8.hpp"
 #include "record/ownership.hpp"
 
 namespace flyball::record {
@@ -124,6 +125,7 @@ void Folder::fail(std::string_view what, std::string_view expected, std::string_
 Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
     : path_(std::move(path)), contents_(std::move(contents)) {
     contents_.identity.insert(contents_.identity.end(), contents_.inputs.begin(), contents_.inputs.end());
+    expect_utf8();
     std::error_code error;
     const bool is_folder = std::filesystem::is_directory(path_, error);
     if (std::filesystem::exists(path_, error) && !is_folder) {
@@ -157,6 +159,20 @@ Folder::Folder(std::filesystem::path path, FolderUse use, Contents contents)
         replace();
     }
     begin();
+}
+
+// config.toml is to be read again, and TOML is UTF-8. A name of a file may be anything.
+void Folder::expect_utf8() const {
+    const std::string_view all = contents_.configuration;
+    for (std::size_t begin = 0; begin < all.size();) {
+        const std::size_t end = std::min(all.find('\n', begin), all.size());
+        const std::string_view line = all.substr(begin, end - begin);
+        if (!is_utf8(line)) {
+            fail(fmt::format("whose config.toml would have {}, which is not UTF-8", flyball::quoted(line)),
+                 "settings in UTF-8", "give the file or folder that is named there another name");
+        }
+        begin = end + 1;
+    }
 }
 
 // Under the lock: what another process has just finished here is not taken for nothing.

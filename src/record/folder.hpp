@@ -87,6 +87,7 @@ class Folder {
     explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}  // one that is to go
 
     [[noreturn]] void fail(std::string_view what, std::string_view expected, std::string_view hint = {}) const;
+    void expect_utf8() const;
     void expect_empty() const;
     void begin();
     void take_up();

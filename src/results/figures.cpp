@@ -97,7 +97,6 @@ void fill_heat(Json& figure, const Rows& rows, const std::string& name, const De
 // Minimum, quartiles and maximum; of values, by linear interpolation between order statistics.
 std::vector<double> five_numbers(std::vector<double> values) {
     std::vector<double> five(5, std::numeric_limits<double>::quiet_NaN());
-    std::erase_if(values, [](double v) { return !std::isfinite(v); });
     std::sort(values.begin(), values.end());
     for (std::size_t k = 0; k < five.size() && !values.empty(); ++k) {
         const double place = 0.25 * static_cast<double>(k) * static_cast<double>(values.size() - 1);
@@ -108,7 +107,9 @@ std::vector<double> five_numbers(std::vector<double> values) {
     return five;
 }
 
+// Of the values those that the axis can show, as in the picture.
 void fill_boxes(Json& figure, const Rows& rows) {
+    const bool log = figure.at("axis").at("log").get<bool>();
     const std::vector<std::string> kinds = {"min", "lower", "median", "upper", "max"};
     for (Json& group : figure["groups"]) {
         std::vector<double> values;
@@ -130,6 +131,7 @@ void fill_boxes(Json& figure, const Rows& rows) {
                 group["marks"].push_back({{"label", rows[i][1]}, {"value", value}});
             }
         }
+        std::erase_if(values, [log](double v) { return !std::isfinite(v) || (log && v <= 0); });
         group["count"] = values.size();
         group["five"] = is_five ? five : five_numbers(values);
     }

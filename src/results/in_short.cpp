@@ -285,26 +285,37 @@ void say_inspection(Reader& reader, const Json& models) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         names[i] = model_text(names[i], models[i].at("model"));
     }
-    reader.say(
-        fmt::format("{} of text went through {}. Every block was measured: how long the vectors of its tokens are, how "
-                    "far it turns them, "
-                    "and how alike they become.",
-                    counted(models.at(0).value("tokens", std::size_t{0}), "token"), listed(names)));
+    // Every model has a tokenizer of its own, which may cut the same text into another number of tokens.
+    const auto tokens_of = [](const Json& model) { return model.value("tokens", std::size_t{0}); };
+    const std::size_t tokens = tokens_of(models.at(0));
+    std::string went = fmt::format("{} of text went through {}", counted(tokens, "token"), listed(names));
+    if (std::any_of(models.begin(), models.end(), [&](const Json& one) { return tokens_of(one) != tokens; })) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            names[i] = fmt::format("{} through {}", counted(tokens_of(models[i]), "token"), names[i]);
+        }
+        went = "Of the same text went " + listed(names);
+    }
+    reader.say(went +
+               ". Every block was measured: how long the vectors of its tokens are, how far it turns them, and how "
+               "alike they become.");
 }
 
 void say_limits(Reader& reader, const Json& document) {
+    // Of heads without rows, or with weights that have no shares, it is not known; the summary says so.
     std::size_t selective = 0;
+    std::size_t heads = 0;
     for (const Json& head : document.at("heads")) {
         selective += head.value("selective", false) ? 1U : 0U;
+        heads += head.contains("active_share") && head.at("active_share").is_null() ? 0U : 1U;
     }
-    const std::size_t heads = document.at("heads").size();
-    reader.say(
-        fmt::format("{} of text went through {}. A head of attention gives every token that it sees (a key) a share of "
-                    "its weight; {} of {} put 90 % of it on "
-                    "6 % of the keys or fewer.",
-                    counted(document.value("tokens", std::size_t{0}), "token"),
-                    model_text(short_model_name(words(document.at("model").at("name"))), document.at("model")),
-                    selective, counted(heads, "head")));
+    reader.say(fmt::format(
+        "{} of text went through {}. A head of attention gives every token that it sees (a key) a share of "
+        "its weight; {}.",
+        counted(document.value("tokens", std::size_t{0}), "token"),
+        model_text(short_model_name(words(document.at("model").at("name"))), document.at("model")),
+        heads == 0
+            ? std::string("how many keys hold most of it could not be measured")
+            : fmt::format("{} of {} put 90 % of it on 6 % of the keys or fewer", selective, counted(heads, "head"))));
 }
 
 void say_checks(Reader& reader, const Json& checks) {

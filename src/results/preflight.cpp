@@ -105,12 +105,13 @@ std::vector<CurveSeries> beginnings(const Json& check) {
 void add_check(Reader& reader, const Json& check) {
     reader.add(findings(check));
     if (check.contains("beginning") && !check.at("beginning").empty()) {
-        reader.add(curves({fmt::format("A fresh model of {}", called(words(check.at("scheme")))),
-                           "Before any training, after each block, for models of several depths.",
-                           "block",
-                           false,
-                           {"stream", "gradient"}},
-                          beginnings(check), reader.detail()));
+        reader.add(curves(
+            {fmt::format("A fresh model of {}", called(words(check.at("scheme")))),
+             "Before any training, after each block, counted from 1 (0: the embedding), for models of several depths.",
+             "block",
+             false,
+             {"stream", "gradient"}},
+            beginnings(check), reader.detail()));
     }
     Json rows = Json::array();
     for (const char* key : {"training", "yardsticks"}) {

@@ -29,7 +29,9 @@ std::string last_of_law(const Json& terminal) {
         return fmt::format("slows down like exp(-{} t^{})", brief(terminal, "rate"), brief(terminal, "p"));
     }
     if (law == "frozen") {
-        return fmt::format("stops below 1, at a cosine of {}", brief(terminal, "limit"));
+        return terminal.value("reached", true)
+                   ? fmt::format("stops below 1, at a cosine of {}", brief(terminal, "limit"))
+                   : fmt::format("not reached, at a cosine of {} at t = 1e100", brief(terminal, "limit"));
     }
     if (law == "extinct") {
         return fmt::format("vectors shrink to nothing at depth {}", brief(terminal, "time"));

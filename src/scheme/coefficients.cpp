@@ -70,6 +70,7 @@ void evaluate_coefficients(const Code& code, const Environment& env, Run run, co
     Scope<Dual> scope = scope_of(env, moves_in_time(run));
     if (takes_limit(run)) {
         scope.quantities[static_cast<std::size_t>(Quantity::dt)] = {0, run == Run::derivative ? 1.0 : 0.0};
+        scope.beside_zero = run == Run::derivative;
     }
     std::vector<Dual> channel(learned.size());
     scope.learned = channel;

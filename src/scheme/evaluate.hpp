@@ -19,6 +19,7 @@ template <class Number>
 struct Scope {
     std::array<Number, quantity_count> quantities{};
     std::span<const Number> learned;  // by index of the learned parameter, for one channel
+    bool beside_zero = false;         // dt = 0 + eps: of two that are equal there, min and max are those of a small dt
 };
 
 inline bool holds(Operator op, double a, double b) {
@@ -81,9 +82,17 @@ Number evaluate_binary(Operator op, const Number& a, const Number& b) {
     unreachable();
 }
 
+// Is a <= b? Of numbers in dt = 0 + eps that are equal at dt = 0 their slopes decide: max(dt, 2*dt) is 2*dt.
+inline bool at_most(double a, double b, bool) {
+    return b >= a;
+}
+inline bool at_most(const Dual& a, const Dual& b, bool beside_zero) {
+    return beside_zero && a.value == b.value ? a.slope <= b.slope : a.value <= b.value;
+}
+
 // Of one argument, or of two: `b` is not looked at where there is no second one.
 template <class Number>
-Number evaluate_function(Function function, const Number& a, const Number& b) {
+Number evaluate_function(Function function, const Number& a, const Number& b, bool beside_zero = false) {
     using std::exp;
     using std::log;
     using std::sqrt;
@@ -95,9 +104,9 @@ Number evaluate_function(Function function, const Number& a, const Number& b) {
         case Function::exp:
             return exp(a);
         case Function::min:
-            return value_of(a) <= value_of(b) ? a : b;
+            return at_most(a, b, beside_zero) ? a : b;
         case Function::max:
-            return value_of(a) >= value_of(b) ? a : b;
+            return at_most(b, a, beside_zero) ? a : b;
         case Function::f:
         case Function::attn:
         case Function::ffn:
@@ -130,7 +139,8 @@ Number evaluate(const Expression& e, const Scope<Number>& scope) {
             return evaluate(evaluate_condition(*e.arguments[0], scope) ? *e.arguments[1] : *e.arguments[2], scope);
         case Expression::Kind::call: {
             const Number a = evaluate(*e.arguments[0], scope);
-            return evaluate_function(e.function, a, e.arguments.size() > 1 ? evaluate(*e.arguments[1], scope) : a);
+            return evaluate_function(e.function, a, e.arguments.size() > 1 ? evaluate(*e.arguments[1], scope) : a,
+                                     scope.beside_zero);
         }
         case Expression::Kind::name:
         case Expression::Kind::compare:

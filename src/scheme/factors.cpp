@@ -141,7 +141,7 @@ class Factors::Variant {
             case Expression::Kind::select:
                 return values_[values_[node.a].value != 0 ? node.b : node.c];
             case Expression::Kind::call:
-                return evaluate_function(e.function, values_[node.a], values_[node.b]);
+                return evaluate_function(e.function, values_[node.a], values_[node.b], true);
             case Expression::Kind::name:
             case Expression::Kind::variable:
                 break;

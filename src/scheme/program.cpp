@@ -72,12 +72,21 @@ std::vector<bool> Program::comparisons(const Environment& env) const {
         started.push_back(evaluate(*parameter.value, Scope<double>{env.values(), {}}));
     }
     const Scope<double> scope{env.values(), started};
+    Scope<Dual> beside;  // of dt, which min and max may be of
+    std::transform(scope.quantities.begin(), scope.quantities.end(), beside.quantities.begin(),
+                   [](double value) { return Dual{value}; });
+    beside.quantities[static_cast<std::size_t>(Quantity::dt)].slope = 1;
+    beside.beside_zero = env.dt == 0;
+    std::vector<Dual> still(started.size());
+    std::transform(started.begin(), started.end(), still.begin(), [](double value) { return Dual{value}; });
+    beside.learned = still;
     std::vector<bool> outcomes;
     const auto collect = [&](const Expression& e) {
         if (e.kind == Expression::Kind::compare) {
             outcomes.push_back(evaluate_condition(e, scope));
         } else if (e.kind == Expression::Kind::call && (e.function == Function::min || e.function == Function::max)) {
-            outcomes.push_back(evaluate(*e.arguments[0], scope) <= evaluate(*e.arguments[1], scope));
+            outcomes.push_back(
+                at_most(evaluate(*e.arguments[0], beside), evaluate(*e.arguments[1], beside), beside.beside_zero));
         }
     };
     for (const auto* statements : {&attention_, &feed_forward_}) {

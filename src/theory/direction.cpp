@@ -197,13 +197,15 @@ HeadWeights head_weights(double beta, double n, double a) {
     return {-std::expm1(-exponent) / (1 + (n - 1) * q), q / (1 + (n - 1) * q)};
 }
 
-PlaneVector attention(const std::vector<double>& betas, double n, const Frame& frame, const PlaneVector& z) {
+PlaneVector attention(const std::vector<double>& betas, double n, const Frame& frame, const PlaneVector& z,
+                      bool& lost) {
     HeadWeights mean;
     for (const double beta : betas) {
         const HeadWeights head = head_weights(beta, n, z.a * frame.alpha);
         mean.own += head.own;
         mean.other += head.other;
     }
+    lost = lost || mean.other == 0;
     const auto heads = static_cast<double>(betas.size());
     // <z, s> s = (z.a + n' z.b)/sigma^2 s'
     const double turn = (z.a + frame.metric * z.b) / (frame.sigma * frame.sigma);

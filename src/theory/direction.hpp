@@ -75,8 +75,8 @@ struct HeadWeights {
 };
 HeadWeights head_weights(double beta, double n, double a);
 
-// The mean over heads, in a frame.
+// The mean over heads, in a frame. `lost` becomes true where all weights of other tokens are below the smallest number.
 scheme::PlaneVector attention(const std::vector<double>& betas, double n, const Frame& frame,
-                              const scheme::PlaneVector& z);
+                              const scheme::PlaneVector& z, bool& lost);
 
 }  // namespace flyball::theory

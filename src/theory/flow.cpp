@@ -345,7 +345,7 @@ bool Flow::velocity(double t, const std::vector<Stream>& streams, const Frame& f
     for (const Stream& stream : streams) {
         x.push_back(frame.from_plane(vector(stream)));
     }
-    const auto f = [&](const PlaneVector& z) { return attention(settings_.betas, n_, frame, z); };
+    const auto f = [&](const PlaneVector& z) { return attention(settings_.betas, n_, frame, z, lost_weights_); };
     if (auto problem =
             step_.velocity(environment(t, frame.metric), x, frame.from_plane({settings_.r0, 0}), f, slopes, &parts)) {
         problem_ = *problem;

@@ -63,6 +63,9 @@ class Flow {
     // Rates below the smallest number are lost: a direction as small as what they may add up to has no digits.
     bool has_digits(const Point& point) const { return !(std::abs(point.gamma) < 1e10 * lost_turn_) || several(); }
 
+    // Tokens that are still orthogonal may turn all the same: the weights that would tell how fast are no numbers.
+    bool rests_for_want_of_numbers(const Point& point) const { return lost_weights_ && point.gamma == 0; }
+
     // What the readout shows at the settled state.
     Point point(double t);
     // log s of theta' = P A/s for the readout, A being attention at the unit directions; inf when nothing moves.
@@ -123,6 +126,7 @@ class Flow {
     std::vector<Stream> streams_;
     bool follows_ = false;              // N0 sets some stream from others or from t (see watch_projection())
     double lost_turn_ = 0;              // how far a direction may have turned at rates below the smallest number
+    bool lost_weights_ = false;         // attention has had no number for the weights of other tokens
     double longest_ = 1;                // length of the longest stream; several streams only
     double shown_eta_ = 1;              // of the readout, at most 1; several streams only
     std::optional<std::size_t> shown_;  // the stream whose direction the readout has, if it is one

@@ -66,8 +66,10 @@ double period_of(const std::vector<double>& turns) {
 }
 
 // How often gamma' turns. Steps are about as long as swings, so the first and the last few of the tail are looked at
-// once more, closely: only gaps that agree, near by and from first to last, are a period.
-std::string when_it_turns(const scheme::Program& program, const Settings& settings, const std::vector<double>& turns) {
+// once more, closely: only gaps that agree, near by and from first to last, are a period. Nothing where t is so large
+// that looks so close are one number.
+std::optional<std::string> when_it_turns(const scheme::Program& program, const Settings& settings,
+                                         const std::vector<double>& turns) {
     constexpr std::size_t few = 12;
     constexpr double looks = 16;  // at a swing
     constexpr double alike = 0.1;
@@ -80,6 +82,9 @@ std::string when_it_turns(const scheme::Program& program, const Settings& settin
                              std::vector(turns.end() - static_cast<std::ptrdiff_t>(count), turns.end())}) {
         begin = std::max(begin, some.front());
         const double step = period_of(some) / looks;
+        if (!(step > 4 * (std::nextafter(some.back(), HUGE_VAL) - some.back()))) {
+            return std::nullopt;
+        }
         const std::vector<double> found =
             turns_of(sampled_evenly(program, settings, begin - step, some.back() + step, step));
         for (std::size_t i = 2; i < found.size(); ++i) {
@@ -124,10 +129,12 @@ std::optional<std::string> swinging(const scheme::Program& program, const Settin
     }
     const auto [low, high] = std::minmax_element(tail.samples.begin(), tail.samples.end(),
                                                  [](const Sample& x, const Sample& y) { return x.gamma < y.gamma; });
+    const std::optional<std::string> period = when_it_turns(program, settings, turns);
+    const std::string when = period.value_or("faster than numbers tell times apart");
+    const std::string rate = period ? fmt::format(" like exp(-{:.4g} t)", above / below) : "";
     const std::string how = last.u > first.u + 10
-                                ? fmt::format("on the whole 1-gamma falls like exp(-{:.4g} t)", above / below)
+                                ? fmt::format("on the whole 1-gamma falls{}", rate)
                                 : fmt::format("gamma swings between {:.4g} and {:.4g}", low->gamma, high->gamma);
-    const std::string when = when_it_turns(program, settings, turns);
     return fmt::format("gamma' changes its sign again and again, {} near t = {:.4g}: {}{}", when, turns.back(), how,
                        walk.stopped.empty() ? "" : "; " + walk.stopped);
 }
@@ -153,6 +160,7 @@ std::optional<Law> stopping(const scheme::Program& program, const Settings& sett
         const bool still_moves = walk.to_the_end() && std::isfinite(last.log_rate) && tail.slope > -1 - 1e-6 &&
                                  tail.drift < fit && std::exp(last.log_rate) * last.t < 2 * std::abs(width);
         Law law = frozen(last.u, last.gamma, still_moves ? not_reached : walk.stopped);
+        law.reached = walk.has_digits && !still_moves;
         if (!walk.has_digits) {
             law.limit = law.log_one_minus_limit = 0;
             law.note = "the limit is 0 for all that numbers can say: gamma moves more slowly than the smallest of them";
@@ -187,7 +195,9 @@ std::optional<Law> stopping(const scheme::Program& program, const Settings& sett
         }
     }
     if (last.u < -std::log(near_consensus) && walk.to_the_end()) {
-        return frozen(last.u, last.gamma, fmt::format("{}; {}", not_reached, slopes_note(walk, tail)));
+        Law law = frozen(last.u, last.gamma, fmt::format("{}; {}", not_reached, slopes_note(walk, tail)));
+        law.reached = false;
+        return law;
     }
     return std::nullopt;
 }

@@ -33,6 +33,7 @@ Json law_json(const Law& law) {
             {"error", or_null(law.error)},
             {"speed_growth", or_null(law.speed_growth)},
             {"speed_agrees", law.speed_agrees},
+            {"reached", law.reached},
             {"note", law.note}};
 }
 

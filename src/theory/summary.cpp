@@ -26,15 +26,28 @@ std::string start_sentence(const std::vector<Prediction>& runs, const std::vecto
     if (order.empty()) {
         return "";
     }
+    const bool falls = order.least < 0;
     if (runs.size() == 1) {
-        return fmt::format("At the start the cosine of {} rises at the rate {}.", names[0], short_number(order.most));
+        return fmt::format("At the start the cosine of {} {} at the rate {}.", names[0], falls ? "falls" : "rises",
+                           short_number(std::abs(order.most)));
     }
     if (order.all_alike) {
-        return fmt::format("At the start the cosines of all rise at the rate {}.", short_number(order.most));
+        return fmt::format("At the start the cosines of all {} at the rate {}.", falls ? "fall" : "rise",
+                           short_number(std::abs(order.most)));
+    }
+    if (falls) {
+        return fmt::format("At the start the cosine of {} falls fastest (rate {}) and that of {} {} ({}).",
+                           names_in_words(order.smallest), short_number(-order.least), names_in_words(order.largest),
+                           order.most > 0 ? "rises fastest" : "falls slowest", short_number(std::abs(order.most)));
     }
     return fmt::format("At the start the cosine of {} rises fastest (rate {}) and that of {} slowest ({}).",
                        names_in_words(order.largest), short_number(order.most), names_in_words(order.smallest),
                        short_number(order.least));
+}
+
+// Gamma comes to rest, or its solution ends. Otherwise a cosine that is not reached may be so where numbers do not go.
+bool ends_for_good(const Law& law) {
+    return law.kind == LawKind::extinct || (law.kind == LawKind::frozen && law.reached);
 }
 
 // For the largest cosine that was asked for.
@@ -47,18 +60,21 @@ std::string arrival_sentence(const std::vector<Prediction>& runs, const std::vec
     const auto which = static_cast<std::size_t>(largest - cosines.begin());
     std::vector<Ranked> times;
     std::vector<std::string> never;
+    std::vector<std::string> not_seen;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (runs[i].times_to_cosine.at(which)) {
             times.push_back({names[i], *runs[i].times_to_cosine[which]});
         } else {
-            never.push_back(names[i]);
+            (ends_for_good(runs[i].law) ? never : not_seen).push_back(names[i]);
         }
     }
     const Ranking order = rank(times);
     const std::string cosine = format_double(*largest);
     if (order.empty()) {
-        return runs.size() == 1 ? fmt::format("It never reaches a cosine of {}.", cosine)
-                                : fmt::format("None ever reaches a cosine of {}.", cosine);
+        const char* const verb = runs.size() == 1   ? not_seen.empty() ? "It never reaches" : "It does not reach"
+                                 : not_seen.empty() ? "None ever reaches"
+                                                    : "None reaches";
+        return fmt::format("{} a cosine of {}{}.", verb, cosine, not_seen.empty() ? "" : " as far as numbers go");
     }
     if (runs.size() == 1) {
         return fmt::format("It reaches a cosine of {} at t = {}.", cosine, short_number(order.least));
@@ -68,15 +84,21 @@ std::string arrival_sentence(const std::vector<Prediction>& runs, const std::vec
     if (!order.all_alike) {
         text += fmt::format(", and {} last, at t = {}", names_in_words(order.largest), short_number(order.most));
     }
-    return text +
-           (never.empty() ? "." : fmt::format("; {} never {}.", names_in_words(never), verb_for(never, "does", "do")));
+    if (!never.empty()) {
+        text += fmt::format("; {} never {}", names_in_words(never), verb_for(never, "does", "do"));
+    }
+    if (!not_seen.empty()) {
+        text += fmt::format("; {} {} not, as far as numbers go", names_in_words(not_seen),
+                            verb_for(not_seen, "does", "do"));
+    }
+    return text + ".";
 }
 
 // How long a law leaves tokens apart: the larger, the longer. 0: it says nothing of that.
 int endurance(const Law& law) {
     switch (law.kind) {
         case LawKind::frozen:
-            return 4;
+            return law.reached ? 4 : 0;
         case LawKind::power:
             return 3;
         case LawKind::stretched:

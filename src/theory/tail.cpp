@@ -60,14 +60,15 @@ Walk raw_walk(const scheme::Program& program, const Settings& settings, double d
             return false;
         }
         result.samples.push_back(sample_of(track, point, on_grid));
-        result.has_digits = track.has_digits(point);
+        result.has_digits = track.has_digits(point) && !track.rests_for_want_of_numbers(point);
         if (track.rescaled() && result.samples.back().u > deep) {
             result.underflow = true;
             return false;
         }
         return true;
     };
-    if (!keep(false)) {
+    // A readout such as x - x0 is nothing at the start, and something from then on.
+    if (!std::isnan(track.point().log_one_minus_gamma) && !keep(false)) {
         return result;
     }
     result.noise = track.noise();

@@ -41,6 +41,7 @@ const char* name(LawKind kind);
 struct Law {
     LawKind kind = LawKind::other;
     std::optional<double> rate, p, power, time, exponent, constant, log_constant, limit;
+    bool reached = true;  // when frozen: false where `limit` is but gamma at the end of the numbers, and `note` says so
     std::optional<double> log_one_minus_limit;  // when frozen: a limit may be below 1 by less than a number can say
     std::optional<double> error;                // estimated relative error of constant (of limit when frozen)
     // Cross-check from the velocities alone: the growth d log s/d log t of the speed factor s, theta' = P A/s, and

@@ -111,10 +111,10 @@ bool Track::step(double end) {
 
 // Where |x'| stays away from zero while |x| goes to it, the time left, |x|/|x'|, shrinks by the step that was taken.
 // Where |x| decays exponentially it stays the same. The integrator, whose variable is log |x|, would take ever smaller
-// steps.
+// steps. What is near is so beside the time since steps began from a new origin: t itself may be long gone by.
 void Track::watch_for_extinction(double step) {
     const std::optional<Flow::Ending> before = std::exchange(ending_, flow_.ending(t()));
-    if (!ending_ || !before || before->stream != ending_->stream || !(ending_->left <= 1e-12 * t())) {
+    if (!ending_ || !before || before->stream != ending_->stream || !(ending_->left <= 1e-12 * offset_)) {
         return;
     }
     if (std::abs(before->left - ending_->left - step) <= 0.1 * step) {

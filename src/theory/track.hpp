@@ -19,6 +19,7 @@ class Track {
     Point point() { return flow_.point(t()); }
 
     bool has_digits(const Point& point) const { return flow_.has_digits(point); }
+    bool rests_for_want_of_numbers(const Point& point) const { return flow_.rests_for_want_of_numbers(point); }
 
     double log_speed_factor(const Point& point) const { return flow_.log_speed_factor(point); }
 

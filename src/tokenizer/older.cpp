@@ -40,8 +40,7 @@ class Config {
   public:
     explicit Config(const std::filesystem::path& folder) {
         const std::filesystem::path file = folder / "tokenizer_config.json";
-        std::error_code ignored;
-        if (std::filesystem::exists(file, ignored)) {
+        if (is_named(file)) {
             name_ = name_of(file);
             json_ = parse_json(read_regular_file(file, largest_file), name_);
         }
@@ -173,10 +172,7 @@ void load_bert(TokenizerParts& parts, const std::filesystem::path& folder) {
 }  // namespace
 
 std::shared_ptr<const TokenizerParts> load_older_tokenizer(const std::filesystem::path& folder) {
-    const auto has = [&](const char* name) {
-        std::error_code ignored;
-        return std::filesystem::exists(folder / name, ignored);
-    };
+    const auto has = [&](const char* name) { return is_named(folder / name); };
     auto parts = std::make_shared<TokenizerParts>();
     if (has("vocab.json") && has("merges.txt")) {
         load_gpt2(*parts, folder);

@@ -168,8 +168,7 @@ void surround(std::vector<std::int32_t>& ids, const std::vector<TokenizerParts::
 
 Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
     const std::filesystem::path file = folder / "tokenizer.json";
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) {
+    if (is_named(file)) {
         return parse(read_regular_file(file, largest_tokenizer), flyball::quoted(file.string()));
     }
     return Tokenizer(load_older_tokenizer(folder));

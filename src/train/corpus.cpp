@@ -74,14 +74,16 @@ void expect_long_enough(Lengths got, const CorpusSettings& settings, std::string
     }
     const std::string both = fmt::format("{} in each part, one more than {}", grouped(least),
                                          setting("context", fmt::format("{}", settings.context)));
+    const std::size_t enough = two_files ? 0 : fewest(least, settings.validation_share);
+    // Unless their number is given, the parts of generated text have lengths of their own.
+    const std::string in_all = settings.data == "synthetic" ? setting("tokens", fmt::format("{} or more", enough))
+                                                            : fmt::format("at least {} {}", grouped(enough), unit);
     throw Error(ErrorKind::input, where,
                 fmt::format("{} with {} {}, {} of them to train on and {} to validate", what,
                             grouped(got.train + got.validation),
                             got.train + got.validation == 1 ? unit.substr(0, unit.size() - 1) : unit,
                             grouped(got.train), grouped(got.validation)),
-                two_files ? fmt::format("at least {}", both)
-                          : fmt::format("at least {} {}, so that there are {}",
-                                        grouped(fewest(least, settings.validation_share)), unit, both),
+                two_files ? fmt::format("at least {}", both) : fmt::format("{}, so that there are {}", in_all, both),
                 "take a longer text or a smaller context");
 }
 

@@ -239,6 +239,11 @@ class Overriding {
             }
             return count;
         };
+        const std::vector<model::ParameterSpec>& parameters = model_.layout().parameters;
+        if (std::none_of(parameters.begin(), parameters.end(),
+                         [](const model::ParameterSpec& one) { return one.role == model::Role::gain; })) {
+            fail_init(settings_.init, "no key gains: this model has no norm with gains");
+        }
         std::size_t most = 0;
         for (std::size_t l = 0; l < a_.layers; ++l) {
             most = std::max(most, set(model_.layout().blocks[l].norms, l));

@@ -265,6 +265,31 @@ TEST(SquareRange, IsThatOfAllTokensAndIsNotKnownWhereOneIsNot) {
     }
 }
 
+// Orthogonal tokens of one length, so long that the rounding of a score is many powers of two: each sees itself alone.
+TYPED_TEST(Kernels, TheRoundingOfLargeScoresDoesNotMakeWeightsOfNothing) {
+    constexpr std::size_t n = 8;
+    Settings settings;
+    for (const double length : {1.1, 1.37, 1.7, 3.3, 1e6 / 3}) {
+        for (const double beta : {1e8, 1e12, 1e17, 1e19, 1e21}) {
+            settings.beta = beta;
+            for (const char* kernel : {"direct", "ensemble", "fused", "general", "blas", "auto"}) {
+                const std::size_t systems = std::string(kernel) == "ensemble" ? 16 : 1;
+                std::vector<TypeParam> z(systems * n * n, TypeParam{0});
+                for (std::size_t j = 0; j < systems * n; ++j) {
+                    z[j * n + j % n] = static_cast<TypeParam>(length);
+                }
+                std::vector<TypeParam> out(z.size());
+                Attention<TypeParam> attention({systems, n, n}, settings, {}, kernel);
+                attention(z.data(), out.data());
+                for (std::size_t i = 0; i < z.size(); ++i) {
+                    const double rounding = 4 * length * static_cast<double>(std::numeric_limits<TypeParam>::epsilon());
+                    ASSERT_NEAR(out[i], z[i], rounding) << kernel << " " << length << " " << beta;
+                }
+            }
+        }
+    }
+}
+
 TYPED_TEST(Kernels, ManyTokensUnderTheCausalMask) {
     Settings settings;
     settings.mask = Mask::causal;

@@ -384,6 +384,41 @@ TEST(ModelWeights, OfNormedValuesAreAsStrongAsTheModels) {
     }
 }
 
+// Every kind has its own way with beta: the weights of unnormalized attention are exp(score - beta)/n, and the beta of
+// a model is the scale of its scores, which here differs by block.
+TEST(ModelWeights, OfEveryKindOfAttentionAreAsStrongAsTheModels) {
+    for (const std::string& kind : attention::kind_names()) {
+        for (const bool normed : {false, true}) {
+            Architecture a;
+            a.equation = "x + dt*f(norm(x)) | norm(x)";
+            a.norm = "rmsnorm";
+            a.layers = 3;
+            a.dim = a.ffn_dim = 8;
+            a.heads = a.kv_heads = 2;
+            a.head_dim = 4;
+            a.vocab = 5;
+            a.positions = 9;
+            a.scale_by_layer = true;
+            a.attention_kind = attention::kind_from_name(kind);
+            a.attention_norm = {.norm = "rmsnorm", .query = normed, .key = normed};
+            const Shared model = std::make_shared<const Model<float>>(
+                model::initialised<float>(a, {.initialisation = {.draw = {.deviation = "0.5"}}}, 4));
+            const auto trained = weights_of(model);
+            const Seen seen = forward(model, 7, random_stream(a, 7, 1));
+            for (std::size_t l = 0; l < a.layers; ++l) {
+                const std::vector<double> got =
+                    attention_at(trained, 7, l, "x + dt*f(x)", seen_by_particles(a, seen.in[l]));
+                EXPECT_LT(distance_of(got, seen_by_particles(a, seen.out[l])), 1e-5)
+                    << kind << " in block " << l << (normed ? ", normed" : "");
+            }
+            const bool said = std::any_of(trained->notes.begin(), trained->notes.end(), [](const std::string& note) {
+                return note.find("exp(beta - scale)") != std::string::npos;
+            });
+            EXPECT_EQ(said, kind == "unnormalized");
+        }
+    }
+}
+
 // beta = d/sqrt(d_head) for unit directions; where queries and keys are normed their own scale.
 TEST(ModelWeights, HaveTheTemperatureOfUnitDirections) {
     const auto pre = read_model_weights("builtin:pre-ln", false);
@@ -475,6 +510,12 @@ TEST(ModelWeights, AreRefusedWhereAttentionIsNotThis) {
     };
     EXPECT_EQ(refused([](Architecture&) {}), "");
     EXPECT_NE(refused([](Architecture& a) { a.score_cap = 50; }).find("capped at 50"), std::string::npos);
+    EXPECT_EQ(refused([](Architecture& a) { a.attention_kind = attention::Kind::unnormalized; }), "");
+    EXPECT_NE(refused([](Architecture& a) {
+                  a.attention_kind = attention::Kind::unnormalized;
+                  a.score_factor = 50;  // of unit directions 8 times that: 400 of them, 350 of which are lost
+              }).find("beta of 400"),
+              std::string::npos);
     EXPECT_NE(refused([](Architecture& a) { a.norm = "dyt"; }).find("bends each channel"), std::string::npos);
     EXPECT_NE(refused([](Architecture& a) { a.equation = "x + dt*f(tanh(x))"; }).find("bends each channel"),
               std::string::npos);

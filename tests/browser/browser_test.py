@@ -157,6 +157,9 @@ def main():
                 fixed_data.heads(place / "fixed-heads")
                 flyball("report", str(place / "fixed-zeros"), str(place / "fixed-space"), str(place / "fixed-heads"), "-o", str(place / "three.html"))
                 using.try_three_folders(Page(driver, place / "three.html"))
+                fixed_data.narrow_values(place / "fixed-narrow")
+                flyball("report", str(place / "fixed-narrow"), "-o", str(place / "narrow.html"))
+                using.try_narrow(Page(driver, place / "narrow.html"))
                 claims.forget()  # looking at pixels has its own warnings
                 try_everything(driver, place)
         finally:

@@ -118,6 +118,22 @@ def values_from_zero(folder):
     (folder / "result.json").write_text(json.dumps(result))
 
 
+def narrow_values(folder):
+    """Cosines that differ in their fifth digit, and of pre-ln only the first half; the band of post-ln has a gap at depth 2."""
+    simulation(folder)
+    result = json.loads((folder / "result.json").read_text())
+    for run in result["runs"]:
+        run["cosine"] = {"mean": [0.9999 + 0.00001 * k for k in range(len(DEPTHS))]}
+    for edge, away in (("lo", -0.00001), ("hi", 0.00001)):
+        result["runs"][0]["cosine"][edge] = [None if k == 4 else 0.9999 + 0.00001 * k + away for k in range(len(DEPTHS))]
+    ended = result["runs"][1]
+    for key in ("t", "one_minus_cosine", "speed", "clusters"):
+        ended[key] = ended[key][:5]
+    for key in ("cosine", "radius"):
+        ended[key] = {name: values[:5] for name, values in ended[key].items()}
+    (folder / "result.json").write_text(json.dumps(result))
+
+
 def heads(folder, entropy=lambda layer, head: layer + head / 10):
     """Twelve blocks of two heads, in no order."""
     folder.mkdir()

@@ -272,3 +272,19 @@ def try_three_folders(page):
     expect("which show 75 % of their squared length" in words, "of eight dimensions it says how much is seen")
     blocks = [name.text for name in page.all(".heads .row .name", heads)]
     expect(blocks == [f"block {k}" for k in range(12)], f"blocks stand in the order of their numbers: {blocks}")
+
+
+def try_narrow(page):
+    """Numbers beside an axis are those of their places also where they differ in a late digit; a line that has ended has no value behind its end."""
+    chart = page.all(".chart")[0]
+    ticks = page.run(Y_TICKS, chart)
+    expect(len({value for value, _ in ticks}) == len(ticks) > 2, f"every number beside the axis is another: {ticks}")
+    expect(is_straight(ticks, lambda v: v), f"and stands at its place: {ticks}")
+    plot = page.all(".plot", chart)[0]
+    for _ in range(9):
+        plot.send_keys(Keys.ARROW_RIGHT)
+    said = page.all(".readout", chart)[0].text
+    expect(said.startswith("depth (time) 4:") and "post-ln 0.99998" in said, f"the end is read: {said!r}")
+    expect("pre-ln (at 2) 0.99994" in said, f"of a line that has ended its last value, with its place: {said!r}")
+    bands = [band.get_attribute("d") for band in page.all("path[fill-opacity]", chart)]
+    expect(len(bands) == 1 and bands[0].count("M") == 2 and bands[0].count("L") == 14, f"a band has a gap where it has no edges: {bands}")

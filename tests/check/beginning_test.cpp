@@ -133,6 +133,17 @@ TEST(Beginning, WhatUnderflowsWithinAFewBlocksHasALawToo) {
     EXPECT_FALSE(law_of(grown, least_held).is_exponential());
 }
 
+// 1, 2, 4 and then a division by zero, or a factor 0: neither is where the law leads.
+TEST(Beginning, ACurveThatEndsFarFromItsLawHasNone) {
+    const DepthLaw broken = law_of({1, 2, 5, std::nan(""), std::nan("")}, least_held);
+    EXPECT_TRUE(broken.overflows);
+    EXPECT_FALSE(broken.is_exponential());
+    EXPECT_FALSE(law_of({1, 0.5, 0.2, 0, 0, 0}, least_held).is_exponential());
+    const DepthLaw large = law_of({1, 1e10, 1e20, 1e30, HUGE_VAL, HUGE_VAL}, least_held);
+    EXPECT_TRUE(large.is_exponential());
+    EXPECT_NEAR(large.rate, 10 * std::log(10.0), 1e-6);
+}
+
 TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
     // N(0, 0.02) at 512 channels makes a vector 0.02*sqrt(512) as long; at 32 channels that takes a deviation of 0.08.
     Settings settings;
@@ -160,8 +171,10 @@ TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
     settings.width = 512;
     settings.init = "output=0.1";
     EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.4, 0.02);
-    settings.init = "output=sqrt(1/d)";  // knows the width by itself
+    settings.init = "output=sqrt(1/d)";  // a gain of 1 at any width
     EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), std::sqrt(1.0 / 32), 0.01);
+    settings.init = "output=1/d";  // 1/512, which takes four times as much
+    EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 4.0 / 512, 0.0005);
     settings.init = "gains=0.5";
     EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.08, 0.004);
     // What reads from and writes to the vocabulary is as it was typed.
@@ -170,6 +183,27 @@ TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
         EXPECT_NE((init_for_width(scheme, settings) + ",").find(std::string(typed) + ","), std::string::npos)
             << init_for_width(scheme, settings);
     }
+}
+
+// What a start says of d and n is the same as their numbers typed in their place.
+TEST(Beginning, TheStartIsThatOfTheUsersModel) {
+    Settings settings;
+    settings.depth = 4;
+    settings.width = 512;
+    settings.tokens = 600;  // measured with 512
+    const auto same = [&](const std::string& written, const std::string& typed) {
+        settings.init = written;
+        const DepthCurve a = measured_depth(scheme::find_scheme("pre-ln"), settings, corpus(), settings.depth);
+        settings.init = typed;
+        const DepthCurve b = measured_depth(scheme::find_scheme("pre-ln"), settings, corpus(), settings.depth);
+        for (std::size_t l = 0; l <= settings.depth; ++l) {
+            EXPECT_NEAR(a.stream[l] / b.stream[l], 1, 1e-4) << written << ", " << l;
+        }
+    };
+    same("matrices=8/d", "matrices=0.015625");
+    same("embedding=1/sqrt(d)", "embedding=0.0441941738");
+    same("gains=32/d*depth", "gains=0.0625*depth");
+    same("value=12/n", "value=0.02");
 }
 
 // Of a model of 512 channels, which is measured with 32: what the numbers of the text are there is typed beside it.

@@ -38,6 +38,24 @@ TEST(Bound, IsTheWorstCaseOverAllWeights) {
     EXPECT_EQ(bound_of("x = x + dt*y; y = y + dt*norm(f(norm(x))) | norm(x)"), "quadratic");
 }
 
+// Peri-LN has norms 1 and 3 inside the branches and 2 and 4 outside of them: a block adds the gains of those two.
+TEST(Bound, NormsHaveTheGainsThatTheyStartWith) {
+    Settings settings;
+    settings.depth = 24;
+    const auto worst = [&](const std::string& init) {
+        settings.init = init;
+        return worst_of("x + dt*norm(f(norm(x))) | norm(x)", settings);
+    };
+    EXPECT_NEAR(worst("").length, 49, 1e-9);
+    EXPECT_NEAR(worst("gains=0.1").length, 1 + 48 * 0.1, 1e-9);
+    EXPECT_NEAR(worst("gains=0.1").doubled, 1 + 96 * 0.1, 1e-9);
+    EXPECT_NEAR(worst("gain.1=7,gain.2=-0.5,gain.3=7,gain.4=0.25").length, 1 + 24 * 0.75, 1e-9);
+    EXPECT_NEAR(worst("gain.2=0.5,gains=2").length, 1 + 48 * 2, 1e-9) << "the last counts";
+    EXPECT_EQ(worst("gains=1/L").law, WorstCase::Law::bounded);  // 3 at most
+    EXPECT_NEAR(worst("gains=1/sqrt(d)").length, 1 + 48 / std::sqrt(512.0), 1e-9);
+    EXPECT_NEAR(worst("matrices=0.1").length, 49, 1e-9);
+}
+
 struct LawCase {
     const char* factor;
     WorstCase::Law law;

@@ -1,6 +1,7 @@
 // Runs of torch blocks with a known answer: golden/make_runs.py wrote each block by hand, right or with one mistake.
 #include "check/conformance.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -490,6 +491,90 @@ TEST(ConformanceOfSettings, LearnedParametersComeFromTheFile) {
     const Conformance result = run.judged("skipinit");
     EXPECT_FALSE(result.conforms);
     EXPECT_NE(finding(result, "learned-parameters"), nullptr);
+}
+
+// log(0) in block 0 alone; log 1 = 0, log 2 and log 3 are numbers.
+TEST(ConformanceOfSettings, BlocksWhereTheEquationIsNotFiniteAreNamed) {
+    const Conformance result = judged("x + log(t)*dt*norm(f(norm(x))) | norm(x)", "peri-ln-f32");
+    ASSERT_NE(finding(result, "resid"), nullptr);
+    const std::string& message = finding(result, "resid")->message;
+    EXPECT_NE(message.find("The new stream differs in blocks 0 to 3: by "), std::string::npos) << message;
+    EXPECT_NE(message.find(" In block 0 what the equation says is not finite."), std::string::npos) << message;
+    EXPECT_NEAR(finding(result, "resid")->evidence["largest"].get<double>(), 1, 1e-6);  // nothing is added in block 1
+}
+
+TEST(ConformanceOfSettings, GainsThatAreMissingInOneBlockAreSaid) {
+    for (const std::size_t block : {std::size_t{0}, std::size_t{2}}) {
+        EditedRun run("pre-ln-f32");
+        const std::string norms = "blocks." + std::to_string(block) + ".norms.";
+        std::erase_if(run.tensors, [&](const auto& one) { return one.first.starts_with(norms); });
+        const Conformance result = run.judged("pre-ln");
+        ASSERT_NE(finding(result, "gains"), nullptr) << block;
+        EXPECT_EQ(finding(result, "gains")->message,
+                  "Block " + std::to_string(block) +
+                      " has gains for 0 norms, and the equation evaluates 2 there: the others were taken to have no "
+                      "gains.");
+    }
+    EXPECT_EQ(finding(judged("pre-ln", "no-gains-f32"), "gains"), nullptr);
+}
+
+TEST(ConformanceOfSettings, GainsOfAnotherNormAreToldOfTheBlockThatHasThem) {
+    EditedRun run("peri-ln-f32");
+    std::swap(run.at("blocks.2.norms.0.gain"), run.at("blocks.2.norms.1.gain"));
+    const Conformance result = run.judged("peri-ln");
+    ASSERT_NE(finding(result, "gains-of-another-norm"), nullptr);
+    const std::string& message = finding(result, "gains-of-another-norm")->message;
+    EXPECT_NE(message.find("norm 0 has those of norm 1, norm 1 has those of norm 0 (block 2)."), std::string::npos)
+        << message;
+}
+
+TEST(ConformanceOfSettings, NarrowValuesInAnyWiderTypeAreSaid) {
+    RunFile run = EditedRun("pre-ln-f32").read();
+    EXPECT_EQ(finding(conformance(scheme_named("pre-ln"), run), "narrow-values"), nullptr);
+    run.stored = Dtype::f64;
+    const Conformance result = conformance(scheme_named("pre-ln"), run);
+    ASSERT_NE(finding(result, "narrow-values"), nullptr);
+    EXPECT_EQ(finding(result, "narrow-values")->message,
+              "The tensors are stored as F64 and hold F32 values; the tolerance is that of F32.");
+}
+
+// skipinit has a learned number of each sub-layer, in each of four blocks.
+TEST(ConformanceOfSettings, LearnedParametersThatAreMissingInAPlaceAreSaid) {
+    EditedRun one("skipinit-f32");
+    one.tensors.erase("blocks.2.scheme.1.alpha");
+    const Conformance without_one = one.judged("skipinit");
+    ASSERT_NE(finding(without_one, "learned-parameters"), nullptr);
+    EXPECT_EQ(finding(without_one, "learned-parameters")->message,
+              "The run does not say what the learned parameter alpha was in 1 of the 8 places where the equation has "
+              "it, such as blocks.2.scheme.1.alpha; the equation's own value was taken.");
+
+    EditedRun wide("skipinit-f32");
+    const std::size_t dim = wide.tensors.at("embed").shape.back();
+    wide.tensors.at("blocks.1.scheme.0.alpha") = {{dim}, std::vector<float>(dim, 0.2F)};
+    const Conformance of_channels = wide.judged("skipinit");
+    ASSERT_NE(finding(of_channels, "learned-parameters"), nullptr);
+    EXPECT_EQ(finding(of_channels, "learned-parameters")->message,
+              "blocks.1.scheme.0.alpha of the run has a number for each channel, and the equation has one for all; the "
+              "equation's own value was taken.");
+
+    EXPECT_EQ(finding(EditedRun("skipinit-f32").judged("skipinit"), "learned-parameters"), nullptr);
+    EXPECT_EQ(finding(EditedRun("gpas-f32").judged("gpas"), "learned-parameters"), nullptr);
+}
+
+// Saved 0.2 in all blocks, and the branch of attention halved besides.
+TEST(ConformanceOfSettings, TheFactorOfTheEquationIsThatOfTheSavedParameter) {
+    EditedRun run("skipinit-f32");
+    for (std::size_t l = 0; l < 4; ++l) {
+        for (float& alpha : run.at("blocks." + std::to_string(l) + ".scheme.0.alpha")) {
+            alpha *= 2;
+        }
+    }
+    const Conformance result = run.judged("skipinit");
+    const ConformanceFinding* const factor = finding(result, "factor-of-attention");
+    ASSERT_NE(factor, nullptr);
+    const double saved = static_cast<double>(run.at("blocks.3.scheme.0.alpha")[0]);
+    EXPECT_NE(factor->message.find(fmt::format("dt*alpha there, which is {:.4g} in block 3", saved)), std::string::npos)
+        << factor->message;
 }
 
 TEST(Conformance, AnEquationThatCallsASubLayerTwiceIsRefused) {

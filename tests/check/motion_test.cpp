@@ -69,6 +69,13 @@ TEST(Motion, IsThatOfAsManyBlocksAndChannelsAsTheModelHas) {
     EXPECT_NEAR(motion_of(written("norm(x + dt*f(x)*min(1, (8/L)^20))"), settings).speed_factor, 0x1p20, 1e-6);
 }
 
+TEST(Motion, OfTokensThatHaveNotMetByTheEndIsNotToldAsAStop) {
+    const std::string rests = motion_of(written("norm(x + dt*f(x)*1e-120)"), of_tokens(64)).sentence();
+    EXPECT_NE(rests.find("late in depth they still rest, at a cosine of "), std::string::npos) << rests;
+    const std::string stops = motion_of(written("norm(x + dt*f(x)/(1+t)^3)"), of_tokens(64)).sentence();
+    EXPECT_NE(stops.find("late in depth they stop, at a cosine of "), std::string::npos) << stops;
+}
+
 // The same motion as Pre-LN's the other way round: no rest, and no approach.
 TEST(Motion, OfTokensThatAreDrivenApartIsNotWeak) {
     const scheme::Scheme apart = written("x - dt*f(norm(x)) | norm(x)");

@@ -172,7 +172,7 @@ TEST(Judge, AClaimThatIsLeftUndecidedSaysNothingAgainstItsRecord) {
     const std::vector<Judged> results = run({claim("limits-one", "Theorem 2", Verdict::holds, Verdict::undecided),
                                              claim("limits-two", "Theorem 2", Verdict::fails, Verdict::undecided),
                                              claim("limits-six", "Theorem 2", Verdict::undecided, Verdict::undecided)});
-    EXPECT_EQ(summary(results), "3 claims: 3 undecided; all as recorded");
+    EXPECT_EQ(summary(results), "3 claims: 3 undecided; all others as recorded");
     EXPECT_EQ(results_json(results)["claims"][0]["verdict"], "undecided");
     EXPECT_EQ(results_json(results)["claims"][0]["measured"], 2.5);
     // But one that comes out although it is recorded as undecided is news.
@@ -271,6 +271,39 @@ TEST(Summary, CountsVerdictsAndWhatIsNotAsRecorded) {
     claims[0] = claim("a-b", "c", Verdict::holds, Verdict::fails);
     claims[1].needs = {missing()};
     EXPECT_EQ(summary(run(claims)), "31 claims: 24 hold, 3 hold corrected, 3 fail, 1 skipped; 1 not as recorded");
+}
+
+// Three of four come out otherwise than on the shipped model; all of the last ledger are open.
+TEST(Summary, SaysAsRecordedOfNothingThatIsNot) {
+    std::vector<Claim> claims = {claim("a-one", "c", Verdict::holds, Verdict::fails),
+                                 claim("a-two", "c", Verdict::fails, Verdict::holds),
+                                 claim("a-three", "c", Verdict::holds, Verdict::holds_corrected),
+                                 claim("a-four", "c", Verdict::fails, Verdict::fails)};
+    for (Claim& one : claims) {
+        one.is_elsewhere = true;
+    }
+    EXPECT_EQ(summary(run(claims)),
+              "4 claims: 1 hold, 1 hold corrected, 2 fail; 3 not as recorded of the shipped model; all others as "
+              "recorded");
+    claims.pop_back();
+    EXPECT_EQ(summary(run(claims)),
+              "3 claims: 1 hold, 1 hold corrected, 1 fail; 3 not as recorded of the shipped model");
+    claims.resize(1);
+    claims[0].is_elsewhere = false;
+    claims.push_back(claim("a-five", "c", Verdict::holds, Verdict::undecided));
+    EXPECT_EQ(summary(run(claims)), "2 claims: 1 fail, 1 undecided; 1 not as recorded");
+    claims.erase(claims.begin());
+    EXPECT_EQ(summary(run(claims)), "1 claim: 1 undecided");
+}
+
+TEST(Judge, ANoteOfTheShippedModelSaysSoWhereAnotherOneIsRun) {
+    Claim one = claim("limits-one", "Theorem 2", Verdict::fails, Verdict::holds);
+    one.note = "It falls as N grows";
+    EXPECT_EQ(run({one})[0].note(), "It falls as N grows; as planted");
+    one.is_elsewhere = true;
+    EXPECT_EQ(run({one})[0].note(), "of the shipped model: It falls as N grows; as planted");
+    one.note = "";
+    EXPECT_EQ(run({one})[0].note(), "as planted");
 }
 
 TEST(JudgeAll, TakesWhatIsStoredAndHandsOnWhatIsNew) {

@@ -14,6 +14,8 @@
 #include "claims/limits_model.hpp"
 #include "core/file.hpp"
 #include "dynamics/trained_weights.hpp"
+#include "model/family.hpp"
+#include "model/save.hpp"
 #include "sanitized.hpp"
 
 namespace flyball::claims::notes_test {
@@ -147,6 +149,21 @@ TEST(NotesOnSelection, ATextThatIsTooShortDecidesNothingAboutAPlateau) {
     EXPECT_NE(text_of(found.measured), "");
 }
 
+// Eight tokens: lengths of 64 and more, N = 100, N = 8 and 16 and the 20 heaviest keys are not there, of the choices
+// among N keys there is the one at N = 5 alone.
+TEST(NotesOnSelection, ATextThatIsTooShortDecidesNothing) {
+    const ShortText text(8);
+    for (const char* const id : {"limits-distance-linear", "limits-expected-linear", "limits-plateau",
+                                 "limits-separation-declines", "limits-uniform", "limits-coverage"}) {
+        const Measurement found = measured(id, text.context());
+        EXPECT_EQ(found.verdict, Verdict::undecided) << id;
+        EXPECT_EQ(text_of(found.measured), "no number") << id;
+        EXPECT_NE(found.note.find("too short"), std::string::npos) << id << ": " << found.note;
+        EXPECT_NE(found.note.find("8 tokens"), std::string::npos) << id << ": " << found.note;
+        EXPECT_EQ((text_of(found.predicted) + found.note).find("nan"), std::string::npos) << id << ": " << found.note;
+    }
+}
+
 TEST(NotesOnSelection, WeightOnTheHeaviestKeysIsThatAt128Tokens) {
     if (sanitized) {
         GTEST_SKIP() << "release build only: two analyses";
@@ -248,6 +265,70 @@ TEST(NotesOnMotion, OfMovementTellTheFirstPassFirst) {
     const std::vector<double> told = numbers_after(note, "by model: mix-ln ");
     EXPECT_NEAR(told.at(0), first, 0.003) << note;
     EXPECT_GT(std::abs(told.at(1) - first), 0.01) << "the last pass is another: " << note;
+}
+
+// A model on disk whose blocks all give a token the matrix V times the mean of all tokens.
+class MeanModel {
+  public:
+    MeanModel(const std::string& name, std::size_t layers, const std::vector<float>& V)
+        : folder_(std::filesystem::temp_directory_path() / ("flyball-notes-" + std::to_string(getpid()) + name)) {
+        model::Architecture a;
+        a.norm = "rmsnorm";
+        a.layers = layers;
+        a.dim = a.head_dim = a.ffn_dim = 2;
+        a.heads = a.kv_heads = 1;
+        a.positions = a.vocab = 8;
+        model::Model<float> model(a, model::native_names());
+        for (const model::BlockLayout& block : model.layout().blocks) {
+            for (const model::Linear& linear : block.qkv) {
+                for (std::size_t i = 0; i < linear.out; ++i) {
+                    const std::size_t row = linear.offset + i;
+                    for (std::size_t j = 0; row >= 2 * a.dim && j < a.dim; ++j) {  // values; queries and keys are 0
+                        model.parameters()->at(linear.weight)[linear.in_out ? j * linear.out + i : i * a.dim + j] =
+                            V[(row - 2 * a.dim) * a.dim + j];
+                    }
+                }
+            }
+            for (std::size_t i = 0; i < a.dim; ++i) {
+                model.parameters()->at(block.output.weight)[i * a.dim + i] = 1;
+            }
+        }
+        std::filesystem::create_directories(folder_);
+        model::save_model(model, folder_);
+    }
+    ~MeanModel() { std::filesystem::remove_all(folder_); }
+    MeanModel(const MeanModel&) = delete;
+    MeanModel& operator=(const MeanModel&) = delete;
+
+    Context context() const {
+        Context context = quick_context();
+        context.subject.model = folder_.string();
+        return context;
+    }
+
+  private:
+    std::filesystem::path folder_;
+};
+
+// Tokens hear the others turned by a right angle: they turn, and do not meet. One block has no exponent.
+TEST(NotesOnMotion, OfModelsThatCannotTellDecideNothing) {
+    const MeanModel model("apart", 1, {0, -1, 1, 0});
+    const Measurement growth = measured("dynamics-trained-growth", model.context());
+    EXPECT_EQ(growth.verdict, Verdict::undecided) << growth.note;
+    EXPECT_EQ(text_of(growth.measured), "no exponent in some model; 0 of 4 runs so");
+    const Measurement consensus = measured("dynamics-trained-consensus", model.context());
+    EXPECT_EQ(consensus.verdict, Verdict::undecided) << consensus.note;
+    EXPECT_EQ(text_of(consensus.measured), "tokens met in no model");
+}
+
+// V turns by the angle of tangent 3. Of what tokens that have met hear 3/sqrt(10) is across them, at all times. Samples
+// are taken at 122/152 of 76 blocks too, which is a little more than 61 when it is rounded, and no middle of a block.
+TEST(NotesOnMotion, OfMovementAreMeansOverTheBlocksAndNoMore) {
+    const MeanModel model("turned", 19, {1, -3, 3, 1});
+    const Measurement found = measured("dynamics-trained-movement", model.context());
+    const std::size_t last = found.note.find(" and ", found.note.find("by model: "));
+    ASSERT_NE(last, std::string::npos) << found.note;
+    EXPECT_NEAR(numbers_after(found.note.substr(last), " and ").at(0), 3 / std::sqrt(10), 0.01) << found.note;
 }
 
 }  // namespace

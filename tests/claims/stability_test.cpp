@@ -271,6 +271,12 @@ TEST(Study, KeepsLengthsOfStreamsBesideTheirBounds) {
             }
         }
         EXPECT_GT(run.length_end.back(), run.length_start.back()) << "streams grow in training";
+        // Branches of a fresh model point in all directions, and the embedding is no look at the bound.
+        EXPECT_LT(run.bound_share.front(), 0.9) << scheme;
+        for (std::size_t l = 1; l < run.length_start.size(); ++l) {
+            EXPECT_GE(run.bound_share.front(), run.length_start[l] / run.bound_start[l])
+                << "not the largest: " << scheme;
+        }
         if (scheme == std::string("peri-ln")) {
             // Gains are within one step of 1: two branches of length sqrt(d) a block.
             const double block = 2 * std::sqrt(static_cast<double>(sizes.dim));

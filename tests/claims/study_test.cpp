@@ -160,6 +160,26 @@ TEST(StudyFigures, OfTheBoundCountTheLooksAtPeriLnAlone) {
     EXPECT_EQ(found.note.rfind("12 looks while training", 0), 0U) << found.note;
 }
 
+// 6 and 24 blocks, a run of the deeper ones for each of three seeds, of the others for two, and at most 60 steps.
+TEST(StudyFigures, OfDeepModelsSayHowDeepTheyAreAndHowLongTheyWereTrained) {
+    const auto same = [](const std::string&, Json&) {};
+    const std::string models =
+        "6, 24 blocks x 32, 3 seeds of the deepest and 2 of the others, 60 steps of 256 tokens of generated text";
+    const Measurement flows = judged("stability-trained-post-flows", 1071, same);
+    const Measurement explodes = judged("stability-trained-pre-explodes", 1071, same);
+    for (const std::string& note : {flows.note, explodes.note}) {
+        EXPECT_NE(note.find(models), std::string::npos) << note;
+        EXPECT_EQ(note.find("100 steps"), std::string::npos) << note;
+    }
+    EXPECT_EQ(figure_in(flows, "stability-gradient-training").caption,
+              "24 blocks x 32, means over 3 seeds, 256 tokens of generated text a step.");
+    const Measurement undecided = judged("stability-trained-post-flows", 1081, [](const std::string& name, Json& run) {
+        run["rms"] = name.find("post-ln") == std::string::npos ? Numbers{1, 1, 1, 1} : Numbers{};
+    });
+    EXPECT_EQ(undecided.verdict, Verdict::undecided);
+    EXPECT_NE(undecided.note.find(models), std::string::npos) << undecided.note;
+}
+
 // Blocks that add nothing, to begin with and for want of a learning rate, cost nothing when they are left out.
 TEST(StudyRun, BlocksThatAddNothingCostNothing) {
     Condition idle = with_step("pre-ln", 1);

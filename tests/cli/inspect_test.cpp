@@ -305,6 +305,26 @@ TEST_F(Inspect, AStringAFileAndTheStandardInputAreOneText) {
     EXPECT_EQ(models[1].at("tokens"), 40);
 }
 
+// config.toml has it as it was read; as it was typed it would be no TOML.
+TEST_F(Inspect, ATextThatIsNotUtf8CanBeTakenUpAndHasItsPage) {
+    const std::string string = " --no-gradient --string \"$(printf 'to be \\377 or not to be')\"";
+    const Outcome first = run_program("inspect" + string + " --out '" + place("run") + "'");
+    ASSERT_EQ(first.exit, 0) << first.err;
+    EXPECT_EQ(first.err, "flyball: note: the text is not UTF-8 in 1 places, read as U+FFFD\n");
+    EXPECT_TRUE(std::filesystem::exists(place("run") + "/report.html"));
+    for (const std::string& flags : {" --config '" + place("run") + "/config.toml'", string}) {
+        const Outcome again = run_program("inspect" + flags + " --resume --out '" + place("run") + "'");
+        EXPECT_EQ(again.exit, 0) << again.err;
+        EXPECT_NE(again.out.find("is complete"), std::string::npos) << again.out;
+    }
+    // A name of a file cannot be read as another one.
+    const Outcome file = run_program("inspect --text \"$name\" --out '" + place("other") + "'",
+                                     "name=\"$(printf '" + place("t") + "\\377')\"; echo to be or not >\"$name\";");
+    EXPECT_EQ(file.exit, 2) << file.out;
+    EXPECT_NE(file.err.find("which is not UTF-8"), std::string::npos) << file.err;
+    EXPECT_FALSE(std::filesystem::exists(place("other")));
+}
+
 // Rows in place of tokens: what flows is the same, and nothing that needs to know the tokens is there.
 TEST_F(Inspect, EmbeddingsTakeThePlaceOfTokens) {
     const std::string model = "'" + std::string(flyball::test::source_folder) + "/tests/model/golden/llama-gqa'";

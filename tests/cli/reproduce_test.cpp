@@ -75,6 +75,20 @@ TEST(Reproduce, ListsAndDescribesTheLedgerWithoutRunningIt) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
+TEST(Reproduce, TheListIsADocumentForPrograms) {
+    const Outcome list = run_program("reproduce stability --list --json");
+    EXPECT_EQ(list.exit, 0) << list.err;
+    const Json rows = Json::parse(list.out).at("claims");
+    const std::vector<claims::Claim> ledger = claims::ledger("stability");
+    ASSERT_EQ(rows.size(), ledger.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(rows[i].at("id"), ledger[i].id);
+        EXPECT_EQ(rows[i].at("statement"), ledger[i].statement);
+        EXPECT_EQ(rows[i].at("source"), ledger[i].source);
+        EXPECT_EQ(rows[i].at("expected_verdict"), claims::name(ledger[i].expected));
+    }
+}
+
 TEST(Reproduce, PageInDocsIsNotStale) {
     const Outcome outcome = run_program("reproduce --markdown");
     EXPECT_EQ(outcome.exit, 0);
@@ -174,6 +188,35 @@ TEST(Reproduce, AResumedRunSkipsWhatIsStored) {
 
 // The recorded verdicts are those of the shipped model on its own text (claims/claim.hpp). One letter again and again
 // is a text on which this claim fails; that says nothing against the record.
+// The claim itself needs neither: what counts is what the run was told to read.
+TEST(Reproduce, AFolderOfAnotherTextOrModelIsNotTakenUp) {
+    const std::filesystem::path place =
+        std::filesystem::temp_directory_path() / ("flyball-reproduce-inputs-" + std::to_string(getpid()));
+    std::filesystem::remove_all(place);
+    std::filesystem::create_directories(place);
+    std::filesystem::copy(std::string(flyball::test::source_folder) + "/tests/model/golden/llama-gqa", place / "model");
+    write_file_atomically(place / "text", "to be or not to be");
+    const std::string at = " '" + place.string() + "/";
+    const std::string flags = fast + " --model" + at + "model' --text" + at + "text' --out" + at + "run'";
+    const Outcome first = run_program(flags);
+    ASSERT_EQ(first.exit, 0) << first.err;
+    EXPECT_EQ(run_program(flags + " --resume").exit, 0);
+
+    write_file_atomically(place / "text", "to be or not to do");
+    const Outcome text = run_program(flags + " --resume");
+    EXPECT_EQ(text.exit, 2) << text.out;
+    EXPECT_NE(text.err.find("a finished run with other contents of the text"), std::string::npos) << text.err;
+    write_file_atomically(place / "text", "to be or not to be");
+    EXPECT_EQ(run_program(flags + " --resume").exit, 0);
+
+    const std::filesystem::path configuration = place / "model/config.json";
+    write_file_atomically(configuration, read_text_file(configuration, 1 << 20) + "\n");
+    const Outcome model = run_program(flags + " --resume");
+    EXPECT_EQ(model.exit, 2) << model.out;
+    EXPECT_NE(model.err.find("other contents of the model"), std::string::npos) << model.err;
+    std::filesystem::remove_all(place);
+}
+
 TEST(Reproduce, AnyVerdictIsGoodOnATextOfTheUsersOwn) {
     const ReproduceFolder folder;
     std::filesystem::create_directories(folder.path());
@@ -254,6 +297,7 @@ TEST(Reproduce, WrongInputOfEveryKindExitsTwoWithOneSentence) {
         {"--out /dev/null", "which is a file"},
         {"--seed many", "--seed"},
         {"--quik", "did you mean --quick?"},
+        {"--markdown --json", "--json and --markdown together"},
     };
     for (const auto& [flags, says] : cases) {
         const Outcome outcome = run_program("reproduce " + flags);

@@ -133,6 +133,8 @@ TEST(Theory, ALimitThatRoundsToOneIsSaidByItsLogarithm) {
     const Json run = parse_json(run_program(flags + " --json").out, "json")["runs"][0];
     EXPECT_NEAR(run["terminal"]["log_one_minus_limit"].get<double>(), -46.06090018521183, 1e-9);
     EXPECT_NE(run_program("theory 'ngpt:alpha=exp(-t)'").out.find("frozen at gamma = 0."), std::string::npos);
+    const std::string sharp = run_program("theory post-ln --beta 700").out;
+    EXPECT_NE(sharp.find("not reached: gamma = 1.97194e-204 at the end"), std::string::npos) << sharp;
 }
 
 TEST(Theory, ExtremeSettingsGiveNumbers) {
@@ -273,6 +275,16 @@ TEST(Theory, TheConfigurationHasTheDimOfTheEquation) {
     const std::string configuration = read_text_file(folder / "config.toml", 1 << 20);
     EXPECT_NE(configuration.find("\ndim = 7\n"), std::string::npos) << configuration;
     std::filesystem::remove_all(folder);
+}
+
+// Its numbers are others than those of the same line without --dim.
+TEST(Theory, TheLineAboveTheTableTellsTheDimOfTheEquation) {
+    const std::string flags = "theory --equation 'x + dt*f(norm(x))/d | norm(x)' --tokens 4 --samples 2 --time 1";
+    const Outcome given = run_program(flags + " --dim 7");
+    EXPECT_EQ(given.out.substr(0, given.out.find('\n')), "n = 4 orthonormal tokens, d = 7, beta = 1, r0 = 1, T = 1");
+    const Outcome usual = run_program(flags);
+    EXPECT_EQ(usual.out.substr(0, usual.out.find('\n')), "n = 4 orthonormal tokens, beta = 1, r0 = 1, T = 1");
+    EXPECT_NE(given.out.substr(given.out.find('\n')), usual.out.substr(usual.out.find('\n')));
 }
 
 TEST(Theory, ReadsAConfigurationFile) {

@@ -214,12 +214,13 @@ TEST_F(Train, ForcedAnewAndInterruptedIsTakenUpToItsEnd) {
     const std::string runs = "pre-ln post-ln " + out("run");
     ASSERT_EQ(run_program(small(runs, 4)).exit, 0);
     const std::string begun = "'" + (folder_ / "run/pre-ln-1/work/run.json").string() + "'";
-    const Outcome stopped = run_program(small(runs + "--force", 3000) + " & p=$!; for i in $(seq 3000); do [ -e " +
+    const Outcome stopped = run_program(small(runs + "--force", 1000000) + " & p=$!; for i in $(seq 3000); do [ -e " +
                                         begun + " ] && break; sleep 0.01; done; kill -TERM $p; wait $p");
     ASSERT_EQ(stopped.exit, 130) << stopped.err;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "run/post-ln-1"));
-    // As printed, and again interrupted at once: 3,000 steps are too many for a test.
-    const Outcome resumed = run_program(small(runs + "--resume", 3000) + " & p=$!; sleep 0.5; kill -TERM $p; wait $p");
+    // As printed, and again interrupted at once: a million steps are too many for a test.
+    const Outcome resumed =
+        run_program(small(runs + "--resume", 1000000) + " & p=$!; sleep 0.5; kill -TERM $p; wait $p");
     EXPECT_EQ(resumed.exit, 130) << resumed.err;
 }
 

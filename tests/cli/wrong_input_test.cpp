@@ -37,6 +37,8 @@ const std::vector<Wrong>& wrong_inputs() {
         {"train --lr 1e-3", {"did you mean --rate?"}},
         {"simulate --zzzzzz", {"unknown flag '--zzzzzz', expected a flag that"}},
         {"simulate --tokens", {"--tokens without a value", "number of particles"}},
+        {"simulate --tokens= 8", {"--tokens ''", "a whole number, 1 or more"}},
+        {"simulate --out= --json", {"--out ''", "the name of a folder"}},
         {"simulate --tokens 5 --tokens 6", {"--tokens several times"}},
         {"simulate --json=5", {"--json with a value"}},
         {"tokenize", {"no MODEL", "tokenizer.json"}},
@@ -198,6 +200,20 @@ TEST(RightInput, IsReadAsPeopleWriteIt) {
 }
 
 // 1,024, as core/parallel.cpp has it.
+// The ids are those of the characters: the vocabulary of the builtin models is that of bytes.
+TEST(RightInput, IsTheEmptyTextWhereNothingStandsBehindTheSign) {
+    const Outcome first = run_program("tokenize builtin:pre-ln --string= --json");
+    EXPECT_EQ(first.exit, 0) << first.err;
+    EXPECT_EQ(first.out, run_program("tokenize builtin:pre-ln --json --string ''").out);
+    EXPECT_EQ(run_program("tokenize builtin:pre-ln --tokens --string=").out, "0 tokens\n");
+    EXPECT_EQ(run_program("tokenize builtin:pre-ln --string -- --string=").exit, 2);  // given twice
+    // What stands where a value has to be is the value, however it looks.
+    EXPECT_EQ(run_program("tokenize builtin:pre-ln --string --x=").out, "4 tokens\n45 45 120 61\n");
+    EXPECT_EQ(run_program("tokenize builtin:pre-ln --string --text=").out, "7 tokens\n45 45 116 101 120 116 61\n");
+    EXPECT_EQ(run_program("tokenize builtin:pre-ln --string=a=").out, "2 tokens\n97 61\n");
+    EXPECT_NE(run_program("theory -- --tokens=").err.find("\n    --tokens=\n"), std::string::npos) << "an equation";
+}
+
 TEST(RightInput, MayBeTheMostThatIsAllowedAndNoMore) {
     const Outcome most = run_program("schemes pre-ln --threads 1024");
     EXPECT_EQ(most.exit, 0) << most.err;

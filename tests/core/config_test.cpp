@@ -38,6 +38,17 @@ TEST(Config, TomlBecomesFlatOptionsInFileOrder) {
     EXPECT_EQ(entries[3].location, "run.toml:6");
 }
 
+// A flag of this value is refused too; 0 is another number.
+TEST(Config, ANumberTooSmallForADoubleIsRefusedAndNotZero) {
+    EXPECT_ERROR(parse_json_config("{\"beta\": 1e-400}", "run.json"),
+                 "a number too small for double precision in 'run.json', line 1 column");
+    EXPECT_ERROR(parse_toml_config("a = 0.0e5\nb = [\"é\", 1, -1_0.5e-400] # 3\n", "run.toml"),
+                 "a number too small for double precision in 'run.toml:2'");
+    EXPECT_EQ(parse_toml_config("a = 0.0e5\nb = [1e-300, -0.0, 0e-400] # 3\n", "run.toml")[1].values,
+              (Values{"1e-300", "-0", "0"}));
+    EXPECT_EQ(parse_json_config("{\"a\": [0.0, 0e-9, 5e-324]}", "run.json")[0].values, (Values{"0", "0", "5e-324"}));
+}
+
 TEST(Config, JsonGivesTheSameAsToml) {
     const auto entries = parse_json_config(
         "{\n"

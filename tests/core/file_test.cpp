@@ -305,6 +305,17 @@ TEST(IsThere, WhatTheSystemDoesNotSayIsAnErrorAndNotANo) {
     }
 }
 
+TEST(IsNamed, ALinkThatLeadsNowhereIsANameOfTheFolder) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(is_named(folder.put("a", "x")));
+    EXPECT_FALSE(is_named(folder.path() / "b"));
+    EXPECT_FALSE(is_named(folder.path() / "a" / "b"));
+    std::filesystem::create_symlink("nowhere", folder.path() / "dead");
+    EXPECT_TRUE(is_named(folder.path() / "dead"));
+    std::filesystem::create_symlink("circle", folder.path() / "circle");
+    EXPECT_TRUE(is_named(folder.path() / "circle" / "a"));
+}
+
 // No room on the disk, in a user's share of it, or in a file that may not become longer: with other errors a free place
 // would not help, and nobody is sent to look for one.
 TEST(FileErrors, ThatAreAboutRoomSaySo) {

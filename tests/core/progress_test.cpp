@@ -1,5 +1,6 @@
 #include "core/progress.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -113,6 +114,16 @@ TEST(Progress, AnEmptySinkDoesNothing) {
     progress.advance(5);
     progress.finish();
     EXPECT_EQ(asked, 0);
+}
+
+TEST(Progress, EveryPercentOfAHundredIsShown) {
+    std::string last;
+    Progress progress(
+        "run", 100, [&](std::string_view text) { last = text; }, 0.0);
+    for (int percent = 1; percent <= 100; ++percent) {
+        progress.advance();
+        EXPECT_NE(last.find(fmt::format(" {}%", percent)), std::string::npos) << last;
+    }
 }
 
 TEST(Progress, CountsFromManyThreads) {

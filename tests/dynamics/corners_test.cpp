@@ -162,6 +162,19 @@ TEST(Outcomes, OneTokenWithoutALengthIsEnough) {
     EXPECT_EQ(run(problem, control_of(settings)).outcome, Outcome::radius_zero);
 }
 
+// Post-LN ignores r0, and so does a Gaussian start: tokens of length 1 have a direction whatever r0 is.
+TEST(Outcomes, ALengthOfOneIsNoneThatVanishes) {
+    Settings settings = few();
+    settings.r0 = 1e13;
+    settings.time = 1;
+    EXPECT_EQ(run(settings, of("post-ln")).outcome, Outcome::done);
+    settings.start = StartKind::gaussian;
+    EXPECT_EQ(run(settings, of("pre-ln")).outcome, Outcome::done);
+    settings.start = StartKind::uniform;
+    settings.layers = 2;
+    EXPECT_EQ(run(settings, of("post-ln")).outcome, Outcome::done);
+}
+
 // The direction of a readout turns as fast whatever its length is: late, where the speed is taken in frames, too.
 TEST(Speeds, DoNotDependOnTheLengthOfTheReadout) {
     Settings settings = few();

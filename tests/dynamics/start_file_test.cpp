@@ -329,6 +329,13 @@ TEST_F(StartFiles, OfCsvAreOneRowAToken) {
     expect_refused(write("a.csv", std::string("1,2\n\0,3\n", 8)), "in line 2");
 }
 
+// What Excel, R and Python write where a number is missing is no name of a column: its row would be gone.
+TEST_F(StartFiles, OfCsvWhoseFirstRowIsOfMissingNumbersAreRefused) {
+    for (const std::string none : {"N/A", "#N/A", "None", "NA", "null", "NaN"}) {
+        expect_refused(write("a.csv", none + "," + none + "\n1,2\n"), "in line 1");
+    }
+}
+
 // The first row says how many numbers a row has; a header does not.
 TEST_F(StartFiles, OfCsvWithRowsOfTwoLengthsAreRefusedWithBothCounts) {
     for (const auto& [text, got, expected] :

@@ -2,6 +2,7 @@
 #include "dynamics/start.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -62,6 +63,37 @@ TEST(Start, UniformTokensCoverTheSphereOfRadiusR0) {
     for (std::size_t c = 0; c < 3; ++c) {
         EXPECT_NEAR(mean[c], 0, 0.12);
         EXPECT_NEAR(squares[c], 3, 0.12);
+    }
+}
+
+// 1 - cosine is half the squared distance of unit vectors, which keeps its digits. In the plane tilts are even in
+// [-a, a], where 1 - cos 2a = delta, and some pair of 400 tokens comes close to that.
+TEST(Start, NarrowConesAreAsWideAsTheySay) {
+    for (const double delta : {1e-2, 1e-14, 1e-16, 1e-20}) {
+        Settings s = of(StartKind::cone, 400, 2);
+        s.r0 = 1;
+        s.cone_delta = delta;
+        const Rows x = system_of(s, 0);
+        double widest = 0;
+        for (const auto& a : x) {
+            for (const auto& b : x) {
+                widest = std::max(widest, (std::pow(a[0] - b[0], 2) + std::pow(a[1] - b[1], 2)) / 2);
+            }
+        }
+        EXPECT_LE(widest, delta * (1 + 1e-5)) << delta;
+        EXPECT_GE(widest, 0.9 * delta) << delta;
+    }
+}
+
+// By settings alone: the 4,194,304th draw is not the first again.
+TEST(Weights, AreDrawnAnewHoweverManyDrawsThereWere) {
+    Settings s;
+    s.tokens = s.dim = s.ffn_width = 2;
+    s.weights = WeightKind::gaussian;
+    for (const std::size_t many : {std::size_t{1} << 22U, std::size_t{1} << 23U, std::size_t{1} << 30U}) {
+        EXPECT_NE(draw_weights(s, 0, many).head[0].query, draw_weights(s, 0, 0).head[0].query) << many;
+        EXPECT_NE(draw_weights(s, 0, many).head[0].query, draw_weights(s, 0, 2 * many).head[0].query) << many;
+        EXPECT_NE(draw_feed_forward(s, 0, many).first, draw_feed_forward(s, 0, 0).first) << many;
     }
 }
 
@@ -168,6 +200,22 @@ TEST(Start, SystemsDiffer) {
         s.cone_delta = 0.1;
         EXPECT_NE(system_of(s, 0), system_of(s, 1));
     }
+}
+
+// 128 rows of the hidden layer would be 512 MB here; one is 4 MB.
+TEST(FeedForward, HoldsNoMoreRowsThanThereAre) {
+    FeedForward ffn{1, 500000, std::vector<double>(500000, 0.5), std::vector<double>(500000, 0.25)};
+    const auto most = [] {
+        rusage usage{};
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;  // in kB
+    };
+    const auto before = most();
+    const double in = 2;
+    double out = 0;
+    ffn(1, &in, &out);
+    EXPECT_NEAR(out, 500000 * 0.25 * 0.8413447460685429, 1e-6);  // gelu(1) is the normal distribution at 1
+    EXPECT_LT(most() - before, 100000);
 }
 
 // N(0, 1/d) whatever the number of heads: 16,384 squares have a mean within 5 % of 1/d.

@@ -88,6 +88,27 @@ TEST(SummaryOfRuns, WhereNothingHappensItSaysSo) {
     EXPECT_EQ(summary_of({}), "");
 }
 
+TEST(SummaryOfRuns, OfTokensThatComeBackDoesNotSayThatNothingHappened) {
+    SchemeRun there_and_back = made("a", 1, 0.25, 0.25);
+    Sample middle = there_and_back.record.samples.front();
+    middle.t = 5;
+    middle.cosine = 0.75;
+    there_and_back.record.samples.insert(there_and_back.record.samples.begin() + 1, middle);
+    EXPECT_EQ(summary_of({there_and_back}),
+              "At the start the tokens of a move at a speed of 1. Its tokens do not collapse by t = 10: their mean "
+              "cosine goes from 0.25 to 0.25.");
+}
+
+// A readout such as x*sqrt(t) + x0 changes infinitely fast at t = 0: the others are not all.
+TEST(SummaryOfRuns, ComparesNoSpeedWithOneThatIsNotFinite) {
+    EXPECT_EQ(summary_of({made("a", 0.5, 0, 0.2), made("b", HUGE_VAL, 0, 0.4)}),
+              "At the start the speed of b is not a finite number. None collapses by t = 10 (a mean cosine above "
+              "0.999); a keeps its tokens apart longest, with a mean cosine of 0.2.");
+    EXPECT_EQ(summary_of({made("a", HUGE_VAL, 0, 0.2)}),
+              "At the start the speed of a is not a finite number. Its tokens do not collapse by t = 10: their mean "
+              "cosine goes from 0 to 0.2.");
+}
+
 TEST(SummaryOfRuns, OfOneTokenSaysThatItIsAlone) {
     EXPECT_EQ(summary({made("a", 0, 1, 1), made("b", 0, 1, 1)}, 1),
               "At the start nothing moves. One token alone has no other to gather with: its cosine of 1 says nothing.");

@@ -83,6 +83,22 @@ TEST(TrainedWeights, OfAWindowRefuseTokensBeyondIt) {
     }
 }
 
+// The model has as many channels as it has: a start in more of them is no way out.
+TEST(TrainedWeights, OfTooFewChannelsForTheStartAreNotToldToHaveMore) {
+    std::vector<std::size_t> asked;
+    Settings s = settings_with(counting_blocks(3, asked));
+    s.start = StartKind::symmetric;
+    s.tokens = 3;
+    try {
+        check(s);
+        ADD_FAILURE() << "three orthogonal tokens in two dimensions";
+    } catch (const Error& error) {
+        const std::string said = error.what();
+        EXPECT_NE(said.find("start = uniform"), std::string::npos) << said;
+        EXPECT_EQ(said.find("dim = 3"), std::string::npos) << said;
+    }
+}
+
 // Of one channel without its mean nothing is left, wherever tokens start: their number is not to blame.
 TEST(TrainedWeights, OfOneCentredChannelAreRefusedWhateverTheStart) {
     std::vector<std::size_t> asked;

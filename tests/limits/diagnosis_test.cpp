@@ -123,6 +123,18 @@ TEST(Diagnosis, SaysThatNoChoiceLooksRandom) {
     EXPECT_NE(guidance(results).find("let no head rely on 6 keys or more"), std::string::npos);
 }
 
+// No row behind a window of eight keys selects eight: of larger N nothing is known.
+TEST(Diagnosis, SaysUpToWhichNHeadsCouldBeCompared) {
+    model::Architecture a = small();
+    a.windows = {0, 8};
+    std::vector<Result> results = analyse(model::test::tiny_model<float>(a, 5), some_ids(), {}, {tokens});
+    results[0].critical.back().by_distance = {};
+    EXPECT_EQ(summary(results)[2],
+              "At 30 tokens the N heaviest keys of a head differ from N random ones for every N up to 7.");
+    EXPECT_NE(guidance(results).find("every N up to 7 selects what a random choice would not"), std::string::npos)
+        << guidance(results);
+}
+
 // Over one length nothing is kept or lost, and of kinds that keep the same none keeps more.
 TEST(Diagnosis, ComparesKindsOverSeveralLengthsOnly) {
     const model::Model<float> model = model::test::tiny_model<float>(small(), 5);

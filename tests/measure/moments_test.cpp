@@ -23,6 +23,18 @@ TEST(Moments, AreWhatTheirDefinitionsSay) {
     EXPECT_DOUBLE_EQ(m.norm, (std::sqrt(5.0) + 5 + std::sqrt(61.0) + std::sqrt(113.0)) / 4);
 }
 
+// Two sequences of one token: 1e8 and an eighth more or less, whose deviations are exact, and a number without any.
+TEST(Moments, VarianceOfEntriesKeepsItsDigitsBesideALargeMean) {
+    std::vector<double> x(64);
+    for (std::size_t i = 0; i < 32; ++i) {
+        x[i] = 1e8 + (i % 2 == 0 ? 0.125 : -0.125);
+        x[32 + i] = 0.1;
+    }
+    EXPECT_DOUBLE_EQ(moments(x.data(), 1, 1, 32).entry_variance, 1.0 / 64);
+    EXPECT_LT(moments(x.data() + 32, 1, 1, 32).entry_variance, 1e-32);
+    EXPECT_DOUBLE_EQ(moments(x.data(), 2, 1, 32).entry_variance, 1.0 / 128);
+}
+
 TEST(Moments, OfANanAreNone) {
     std::vector<double> broken = hidden;
     broken[6] = NAN;

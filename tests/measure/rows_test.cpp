@@ -123,6 +123,18 @@ TEST(Measure, QuantilesInterpolateBetweenOrderStatistics) {
     EXPECT_TRUE(std::isnan(quantile(values, 0.5)));
 }
 
+TEST(Measure, QuantilesBesideAnInfiniteValueAreThoseOfTheOthers) {
+    std::vector<double> values = {HUGE_VAL, 0, 1};
+    EXPECT_EQ(quantile(values, 0), 0);
+    EXPECT_EQ(quantile(values, 0.5), 1);
+    EXPECT_EQ(quantile(values, 0.75), HUGE_VAL);
+    EXPECT_EQ(quantile(values, 1), HUGE_VAL);
+    std::vector<double> below = {2, -HUGE_VAL, 1};
+    EXPECT_EQ(quantile(below, 0), -HUGE_VAL);
+    EXPECT_EQ(quantile(below, 0.25), -HUGE_VAL);
+    EXPECT_EQ(quantile(below, 0.5), 1);
+}
+
 TEST(CollapseResidual, IsTheMixedNormAroundTheMeanRow) {
     // numpy: norm(X - X.mean(0))/norm(X) with norm(A) = sqrt(abs(A).sum(0).max() * abs(A).sum(1).max())
     const std::vector<double> three = {1, 2, -1, 3, 0, 2, -2, 1, 4};

@@ -138,6 +138,23 @@ TEST(Generate, DynamicRotaryPositionsAreComputedAgainBeyondTheTrainedLength) {
     expect_definition(tiny_model<double>(a, 3), tiny_ids, double_bound, "dynamic");
 }
 
+// A table of angles is as long as the text, whatever config.json says: here that the model was trained for more
+// positions than any number of tokens, or that those without a window go on for ever where those with one are not
+// dynamic.
+TEST(Generate, AnglesReachTheLastTokenBeyondWhatAConfigurationSays) {
+    Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    a.rope.scaling = Rope::Scaling::dynamic;
+    a.rope.factor = 2;
+    for (const double trained : {1e20, 1e300}) {
+        a.rope.original_positions = trained;
+        expect_definition(tiny_model<double>(a, 3), tiny_ids, double_bound, "trained for ever");
+    }
+    a.positions = 4;
+    a.rope.dims = 0;
+    a.window_rope = Rope{.dims = 4};
+    expect_definition(tiny_model<double>(a, 3), tiny_ids, double_bound, "dynamic outside windows");
+}
+
 // Longer than a first table of angles, a window, and a first array of keys.
 TEST(Generate, LongTextsGrowEverything) {
     Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");

@@ -244,8 +244,21 @@ TEST(Sample, MemoryIsThatOfThePositionsThereAre) {
     EXPECT_EQ(sample_memory(a, 10, 1000000) - sample_memory(a, 10, 90), 0);
     EXPECT_EQ(sample_memory(a, 5000, 10), sample_memory(a, 100, 10)) << "the prompt loses its beginning";
     a.rope.scaling = Rope::Scaling::dynamic;
+    a.rope.original_positions = 2e6;
     EXPECT_EQ(sample_memory(a, 10, 1000000) - sample_memory(a, 10, 90), 512.0 * 999910);
     EXPECT_GT(sample_memory(a, 5000, 10), sample_memory(a, 100, 10) + 512 * 4900) << "and the pass of the prompt";
+}
+
+// The newest half at the last position is one pass, and a text of which nothing can be kept is one for every token.
+TEST(Sample, MemoryHasTheLongestPassAndNotThatOfThePromptAlone) {
+    Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
+    a.kv_heads = 2;
+    a.positions = 100;
+    EXPECT_EQ(sample_memory(a, 10, 1000), 512.0 * 100 + memory_estimate(a, 50, Keep::nothing));
+    EXPECT_EQ(sample_memory(a, 70, 1000), 512.0 * 100 + memory_estimate(a, 70, Keep::nothing));
+    EXPECT_EQ(sample_memory(a, 10, 80), 512.0 * 90 + memory_estimate(a, 10, Keep::nothing));
+    a.equation = "x + dt*f(norm(x))/sqrt(n) | norm(x)";
+    EXPECT_EQ(sample_memory(a, 10, 80), 512.0 * 90 + memory_estimate(a, 90, Keep::nothing));
 }
 
 TEST(Sample, StoppedInItsPromptSpentItsTimeOnThePrompt) {

@@ -353,6 +353,21 @@ TEST(Folder, AFolderThatIsNotEmptyIsRefused) {
     EXPECT_NE(refusal(parent / "notes.txt", FolderUse::force).find("which is a file"), std::string::npos);
 }
 
+TEST(Folder, SettingsThatNoConfigurationCanHoldAreRefusedBeforeThereIsAFolder) {
+    const TemporaryFolder parent;
+    Folder::Contents other = contents;
+    other.configuration = "[inspect]\nseed = 1\ntext = \"b\xffk\"\n";
+    for (const FolderUse use : {FolderUse::fresh, FolderUse::force}) {
+        const std::string said = refusal(parent / "run", use, other);
+        EXPECT_NE(said.find("text = "), std::string::npos) << said;
+        EXPECT_EQ(said.find("seed"), std::string::npos) << said;
+        EXPECT_NE(said.find("which is not UTF-8"), std::string::npos) << said;
+    }
+    EXPECT_FALSE(std::filesystem::exists(parent / "run"));
+    other.configuration = "[inspect]\nseed = 1\ntext = \"b\u00fcck\"";
+    EXPECT_EQ(refusal(parent / "run", FolderUse::fresh, other), "");
+}
+
 // 2026-01-31 12:00:00 UTC is 20484 days and a half after 1970; 9e18 s are 285 thousand million years, whose number
 // does not fit a tm, and gmtime gives none.
 TEST(Provenance, ATimeThatNoCalendarHasIsToldInSeconds) {

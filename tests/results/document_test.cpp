@@ -277,6 +277,23 @@ TEST(ClaimsPage, BoxesAreOfTheirOwnGroupAlone) {
     EXPECT_EQ(groups[1]["marks"], Json::array());
 }
 
+// As in the picture of it, which says "n = 3" of the first group and does not show the second.
+TEST(ClaimsPage, ABoxIsOfTheValuesThatItsAxisCanShow) {
+    const ResultFolder folder("reproduce");
+    folder.put("claims.json", R"({"claims": [{"id": "one", "statement": "s", "source": "p", "predicted": null,
+       "measured": null, "tolerance": null, "verdict": "holds",
+       "note": "", "expected_verdict": "holds", "seconds": 1, "figures": ["boxes"]}]})");
+    report::BoxFigure boxes;
+    boxes.axis.scale = report::Scale::log;
+    boxes.groups = {{"one", {4, 0, 1, NAN, 2, -8}, {}, {}, {}}, {"two", {NAN, NAN}, {}, {}, {}}};
+    report::write_figure(folder.path(), "boxes", boxes);
+    EXPECT_NE(report::to_svg(boxes).find(">n = 3<"), std::string::npos);
+    const Json groups = part_of(folder.read(), "figures")["figures"][0]["groups"];
+    EXPECT_EQ(groups[0]["five"], typed("[1.0, 1.5, 2.0, 3.0, 4.0]"));
+    EXPECT_EQ(groups[0]["count"], 3);
+    EXPECT_EQ(groups[1]["count"], 0);
+}
+
 TEST(TrainingPage, HasStepsAndTheLastRecordOfTheLayers) {
     const ResultFolder folder("train");
     const std::string summary = R"({"name": "NAME", "scheme": "peri-ln", "equation": "e", "outcome": "done", "steps": 2,
@@ -406,7 +423,8 @@ TEST(TheoryPage, SaysHowEachSchemeBeginsAndEnds) {
                                   run("a", "1", R"({"law": "power", "exponent": -2.9999999999})", "4") + "," +
                                   run("a", "5", R"({"law": "exponential", "rate": 2})", "null") + "," +
                                   run("b", "1", R"({"law": "stretched", "rate": 4, "p": 0.5})", "6") + "," +
-                                  run("b", "5", R"({"law": "frozen", "limit": 0.75})", "7") + "]}");
+                                  run("b", "5", R"({"law": "frozen", "limit": 0.75})", "7") + "," +
+                                  run("c", "5", R"({"law": "frozen", "limit": 0.25, "reached": false})", "8") + "]}");
     report::LineFigure lines;
     lines.series = {{"one", {1, 2}, {3, 4}, {}, {}, {}}};
     for (const char* name : {"cosine", "radius", "velocity"}) {
@@ -417,7 +435,7 @@ TEST(TheoryPage, SaysHowEachSchemeBeginsAndEnds) {
     EXPECT_EQ(read["unreadable"], Json::array());
     EXPECT_EQ(
         read["short"][0],
-        "2 equations were asked what becomes of 8 tokens that start at right angles to each other (inverse temperature "
+        "3 equations were asked what becomes of 8 tokens that start at right angles to each other (inverse temperature "
         "β = 1, 5, "
         "one run each): all pairs then keep one common cosine, 0 at the start and 1 when the tokens have become one.");
     EXPECT_EQ(read["short"][1], "In short.");
@@ -426,6 +444,7 @@ TEST(TheoryPage, SaysHowEachSchemeBeginsAndEnds) {
     EXPECT_EQ(dump_json(rows[1]), R"x(["a, β = 5","e a",0.125,"slows down like exp(-2 t)",null])x");
     EXPECT_EQ(rows[2][3], "slows down like exp(-4 t^0.5)");
     EXPECT_EQ(rows[3][3], "stops below 1, at a cosine of 0.75");
+    EXPECT_EQ(rows[4][3], "not reached, at a cosine of 0.25 at t = 1e100");
     const Json figures = part_of(read, "figures")["figures"];
     ASSERT_EQ(figures.size(), 3U);
     EXPECT_EQ(figures[1]["title"], "velocity");

@@ -166,6 +166,34 @@ TEST(InShort, OfHeadsThoseThatSelectAreCounted) {
                   "on 6 % of the keys or fewer."}));
 }
 
+// As the summary of `limits` itself counts them: without those that had no row, whose numbers are null.
+TEST(InShort, OfHeadsThoseThatCouldNotBeMeasuredAreNotCounted) {
+    const ResultFolder folder("limits");
+    const auto put = [&](const char* heads) {
+        folder.put("limits.json", std::string(R"json({"model": {"name": "m"}, "tokens": 12, "attention": "softmax",
+      "alternatives": [], "heads": )json") +
+                                      heads + "}");
+    };
+    put(R"json([{"layer": 0, "head": 0, "selective": true, "active_share": 0.05},
+                {"layer": 0, "head": 1, "selective": false, "active_share": 0.5},
+                {"layer": 1, "head": 0, "selective": false, "active_share": null}])json");
+    ASSERT_EQ(said(folder).size(), 1U);
+    EXPECT_NE(said(folder)[0].find("; 1 of 2 heads put 90 % of it on 6 % of the keys or fewer."), std::string::npos)
+        << said(folder)[0];
+    put(R"json([{"layer": 0, "head": 0, "selective": false, "active_share": null}])json");
+    EXPECT_NE(said(folder)[0].find("; how many keys hold most of it could not be measured."), std::string::npos)
+        << said(folder)[0];
+}
+
+TEST(InShort, ModelsThatCutTheTextDifferentlyHaveTokensOfTheirOwn) {
+    const ResultFolder folder("inspect");
+    folder.put("inspect.json", R"json({"models": [{"model": {"name": "a"}, "tokens": 1024, "layers": []},
+                                                  {"model": {"name": "b"}, "tokens": 768, "layers": []}]})json");
+    ASSERT_EQ(said(folder).size(), 1U);
+    EXPECT_EQ(said(folder)[0].rfind("Of the same text went 1024 tokens through a and 768 tokens through b. ", 0), 0U)
+        << said(folder)[0];
+}
+
 TEST(InShort, ACheckSaysWhatItsVerdictMeansAndTheGravestFinding) {
     const ResultFolder folder("check");
     folder.put("check.json", R"json({"checks": [

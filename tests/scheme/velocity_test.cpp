@@ -255,5 +255,30 @@ TEST(Velocity, CallsTheSubLayerOncePerCallInTheText) {
     EXPECT_EQ(ffn, 1);
 }
 
+// Beside dt = 0, where all of these are equal.
+TEST(Velocity, OfMinAndMaxIsThatOfTheOneThatTheyAreForASmallStep) {
+    const auto slopes_of = [](const std::string& factor, double t) {
+        RowStep<double> step(Program::parse("x + " + factor + "*f(norm(x)) | norm(x)"), SubLayers::attention_only,
+                             tokens, dim);
+        const State<double> state =
+            State<double>::start(Program::parse("x + dt*f(x)"), tokens, dim, random_rows(tokens, dim, 6));
+        std::vector<std::vector<double>> slopes;
+        EXPECT_EQ(step.velocity(Environment::ode(t, 10, tokens, dim), state,
+                                plain_sub_layers<double>(tokens, dim, beta), slopes),
+                  std::nullopt);
+        return slopes.at(0);
+    };
+    for (const auto& [factor, same] :
+         {std::pair("max(dt, 3*dt)", "3*dt"), std::pair("max(3*dt, dt)", "3*dt"), std::pair("min(dt, 3*dt)", "dt"),
+          std::pair("min(3*dt, dt)", "dt"), std::pair("max(0, dt)", "dt"), std::pair("max(dt, dt*t)", "2*dt"),
+          std::pair("min(dt^2, dt)", "0*dt"), std::pair("min(dt, 0.1)", "dt")}) {
+        EXPECT_EQ(slopes_of(factor, 2), slopes_of(same, 2)) << factor;
+    }
+    // Which of them it is changes at t = 1.
+    const Program program = Program::parse("x + max(dt, dt*t)*f(norm(x)) | norm(x)");
+    EXPECT_NE(program.comparisons(Environment::ode(0.5, 10, tokens, dim)),
+              program.comparisons(Environment::ode(1.5, 10, tokens, dim)));
+}
+
 }  // namespace
 }  // namespace flyball::scheme::test::velocity_test

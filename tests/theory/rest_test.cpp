@@ -66,5 +66,64 @@ TEST(TerminalLaw, HasItsRateAlsoWhereThePowerOfTimeItselfIsNoNumber) {
     EXPECT_NEAR(law.rate.value(), 0.5, 1e-6);
 }
 
+// e^-1000 is no number: Pre-LN, which ends like t^-3 at every beta, must not seem to stand still for good.
+TEST(TerminalLaw, OfWeightsBelowTheNumbersIsNotReached) {
+    for (const std::string scheme : {"pre-ln", "residual"}) {
+        const Law law = terminal_law(named(scheme), with(32, 1000));
+        EXPECT_FALSE(law.reached) << scheme;
+        EXPECT_NE(law.note.find("for all that numbers can say"), std::string::npos) << law.note;
+        EXPECT_EQ(at(named(scheme), with(32, 1000), 5).gamma, 0);
+    }
+    EXPECT_FALSE(terminal_law(named("pre-ln"), with(32, 740)).reached);
+    EXPECT_TRUE(terminal_law(named("output-ln"), with(32, 1)).reached);
+}
+
+// Streams that swing, from 1e14 on: one that becomes shorter for a while does not end there.
+TEST(TerminalLaw, OfALateStartIsThatOfAnEarlyOne) {
+    const Law law = terminal_law(equation("o = f(norm(x)); w = t > 1e14 ? dt : 0*dt; y = y + w*(o - x); "
+                                          "x = x + w*(y - x0) | x0*2 + x"),
+                                 with(6, 1));
+    ASSERT_STREQ(name(law.kind), "other") << law.note;
+    EXPECT_NE(law.note.find("gamma swings between -0.2 and 0.8"), std::string::npos) << law.note;
+    // |y| = 1 - (t - 1e12)/2
+    const Law ends =
+        terminal_law(equation("y = y - (t > 1e12 ? dt : 0*dt)*unit(y)/2; x = norm(x + dt*f(x)) | x + y"), with(8, 1));
+    ASSERT_STREQ(name(ends.kind), "extinct") << ends.note;
+    EXPECT_NEAR(ends.time.value() - 1e12, 2, 3e-4);
+}
+
+// Numbers at 1e17 are 16 apart, and the swings 1.8 (OfSwingingTokensIsOtherWithEnvelopeAndPeriod).
+TEST(TerminalLaw, OfSwingsBetweenTwoNumbersGivesNoPeriod) {
+    const Law law = terminal_law(
+        equation("o = f(x); w = t > 1e17 ? dt : 0*dt; y = y + w*(3*o - x - y); x = norm(x + w*y)"), with(8, 1));
+    ASSERT_STREQ(name(law.kind), "other") << law.note;
+    EXPECT_NE(law.note.find("faster than numbers tell times apart near t = 1e+17"), std::string::npos) << law.note;
+    EXPECT_EQ(law.note.find("exp("), std::string::npos) << law.note;
+}
+
+// r^2 (1-gamma) -> K of Pre-LN, r ~ t, is a^2 for x = a e_j + b sum_k e_k, and x0 = e_j.
+TEST(TerminalLaw, OfAReadoutThatIsNothingAtTheStartIsThatOfWhatFollows) {
+    const Law law = terminal_law(equation("x + dt*f(norm(x)) | x - x0"), with(8, 1));
+    ASSERT_STREQ(name(law.kind), "power") << law.note;
+    EXPECT_NEAR(law.exponent.value(), -3, 1e-9);
+    const double a = std::exp(0.4273242974908409 / 2);  // log K by mpmath.quad
+    EXPECT_NEAR(law.constant.value(), 2 * (a - 1) * (a - 1), 1e-6);
+}
+
+// dt*max(1, t) = max(dt, dt*t), and its rate changes at t = 1.
+TEST(Solve, OfStepsTheLargerAndTheSmallerAreTakenForSmallSteps) {
+    const auto same = [](const std::string& one, const std::string& other) {
+        for (const double t : {0.5, 1.0, 3.0, 20.0}) {
+            EXPECT_NEAR(at(equation(one), with(8, 1), t).log_one_minus_gamma,
+                        at(equation(other), with(8, 1), t).log_one_minus_gamma, 1e-10)
+                << one << " at " << t;
+        }
+    };
+    same("x + max(dt, dt*t)*f(norm(x)) | norm(x)", "x + dt*max(1, t)*f(norm(x)) | norm(x)");
+    same("x + min(dt, dt*t)*f(norm(x)) | norm(x)", "x + dt*min(1, t)*f(norm(x)) | norm(x)");
+    same("x + min(2*dt, dt)*f(norm(x)) | norm(x)", "x + dt*f(norm(x)) | norm(x)");
+    same("x + max(0, dt)*f(norm(x)) | norm(x)", "x + dt*f(norm(x)) | norm(x)");
+}
+
 }  // namespace
 }  // namespace flyball::theory::test

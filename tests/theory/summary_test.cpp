@@ -71,5 +71,39 @@ TEST(SummaryOfPredictions, OfOneComparesNothing) {
               "At the start the cosine of a rises at the rate 0.5. It never reaches a cosine of 0.99.");
 }
 
+TEST(SummaryOfPredictions, DoesNotSayNeverOfWhatNumbersDoNotReach) {
+    Prediction lost = made(0, {}, LawKind::frozen, 0);
+    lost.law.reached = false;
+    EXPECT_EQ(summary({lost}, {"a"}, {0.5, 0.99}),
+              "At the start the cosine of a rises at the rate 0. It does not reach a cosine of 0.99 as far as numbers "
+              "go.");
+    const Prediction frozen = made(1, {}, LawKind::frozen, 0);
+    EXPECT_EQ(summary({made(1, 4, LawKind::power, -3), lost, frozen}, {"a", "b", "c"}, {0.5, 0.99}),
+              "At the start the cosine of a and c rises fastest (rate 1) and that of b slowest (0). a reaches a cosine "
+              "of 0.99 first, at t = 4; c never does; b does not, as far as numbers go. In the end c lasts longest: "
+              "its tokens never meet.");
+    EXPECT_NE(
+        summary({lost, frozen}, {"a", "b"}, {0.5, 0.99}).find("None reaches a cosine of 0.99 as far as numbers go."),
+        std::string::npos);
+    EXPECT_NE(summary({frozen, frozen}, {"a", "b"}, {0.5, 0.99}).find("None ever reaches a cosine of 0.99."),
+              std::string::npos);
+}
+
+TEST(SummaryOfPredictions, SaysThatACosineFalls) {
+    const auto start = [](const std::vector<double>& speeds) {
+        std::vector<Prediction> runs;
+        for (const double speed : speeds) {
+            runs.push_back(made(speed, 4, LawKind::other, 0));
+        }
+        return summary(runs, {"a", "b", "c"}, {});
+    };
+    EXPECT_EQ(start({-0.5}), "At the start the cosine of a falls at the rate 0.5.");
+    EXPECT_EQ(start({-0.5, -0.5}), "At the start the cosines of all fall at the rate 0.5.");
+    EXPECT_EQ(start({-0.5, 0.25, -0.1}),
+              "At the start the cosine of a falls fastest (rate 0.5) and that of b rises fastest (0.25).");
+    EXPECT_EQ(start({-0.5, -0.1}),
+              "At the start the cosine of a falls fastest (rate 0.5) and that of b falls slowest (0.1).");
+}
+
 }  // namespace
 }  // namespace flyball::theory::test::summary_test

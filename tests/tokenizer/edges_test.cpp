@@ -24,6 +24,18 @@ TEST(OlderBert, KeepsAccentsOfCasedModels) {
     EXPECT_EQ(ids(R"({"do_lower_case": true, "strip_accents": false})"), Ids{5});
 }
 
+// As a cache leaves them whose files somebody has deleted: without the file the ids would be others.
+TEST(Tokenizer, AFileBehindALinkThatLeadsNowhereIsNotLeftOut) {
+    for (const char* name : {"tokenizer_config.json", "tokenizer.json"}) {
+        const TemporaryFolder folder;
+        folder.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nCafe\ncafe\n");
+        std::filesystem::create_symlink("nowhere", folder.path() / name);
+        const std::string message = message_of([&] { Tokenizer::load(folder.path()); });
+        EXPECT_NE(message.find(name), std::string::npos) << message;
+        EXPECT_NE(message.find("No such file"), std::string::npos) << message;
+    }
+}
+
 // As a Windows editor leaves them: the end of a line is no part of a token.
 TEST(OlderFiles, MayEndTheirLinesWithACarriageReturn) {
     const TemporaryFolder bert;

@@ -249,6 +249,15 @@ TEST(CorpusOfSyntheticText, IsRefusedWhenTooShortOrTooLong) {
     settings.tokens = 2560;
     EXPECT_NE(message().find("synthetic text with 2,560 tokens, 2,304 of them to train on and 256 to validate"),
               std::string::npos);
+    // 2^17 = 131,072 to validate unless a number is given, and then a tenth of it: 1,500,001 - int(1,350,000.9).
+    settings.tokens = 0;
+    settings.context = 150000;
+    EXPECT_NE(
+        message().find("2,097,152 of them to train on and 131,072 to validate, expected tokens = 1500001 or more, "
+                       "so that there are 150,001 in each part, one more than context = 150000"),
+        std::string::npos)
+        << message();
+    settings.context = 256;
     settings.tokens = (std::size_t{1} << 32U) + 1;
     EXPECT_NE(message().find("tokens = 4294967297, expected at most 4294967296"), std::string::npos);
 }

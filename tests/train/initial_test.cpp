@@ -125,6 +125,15 @@ TEST(Init, OfPeriLnsOuterGainsIsTheControlOfASmallStep) {
     EXPECT_EQ(gains, 1U);
 }
 
+TEST(Init, OfGainsIsRefusedWhereNoNormHasAny) {
+    EXPECT_THROW(started("gains=2", "ngpt"), Error);
+    Settings of_length_one = wide();
+    of_length_one.norm = "unit";
+    EXPECT_THROW(started("gains=2", "pre-ln", of_length_one), Error);
+    of_length_one.norm = "rmsnorm";
+    EXPECT_NO_THROW(started("gains=2", "pre-ln", of_length_one));
+}
+
 TEST(Init, ThatMeansNothingIsRefused) {
     for (const char* wrong : {"embeding=1", "embedding", "=1", "embedding=", "embedding=1/0", "gain.9=1", "gain.0=1",
                               "head=1", "embedding=1,,value=2", "value=q"}) {

@@ -2,6 +2,12 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("rounding-of-large-scores-not-looked-at", "src/attention/exponent.cpp",
+     "exponent.one_shift = !deep && !coarse;",
+     "exponent.one_shift = !deep;"),
+    ("rounding-of-scores-in-float-as-in-double", "src/attention/exponent.cpp",
+     "single ? 0x1p18 : 0x1p46",
+     "single ? 0x1p46 : 0x1p46"),
     ("range-of-squares-forgets-a-nan", "src/attention/exponent.cpp",
      "return a >= b || std::isnan(a) ? a : b;",
      "return a >= b ? a : b;"),
@@ -93,6 +99,18 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("ensemble-refuses-a-system-of-256-tokens", "src/attention/kernels.cpp",
+     "problem.tokens > ensemble_most_tokens",
+     "problem.tokens >= ensemble_most_tokens"),
+    ("ties-of-later-systems-by-the-groups-of-the-first", "src/attention/own_frame.cpp",
+     "group == nullptr ? nullptr : group + first);",
+     "group == nullptr ? nullptr : group);"),
+    ("rows-of-zeros-become-nan-under-a-norm", "src/attention/attention.cpp",
+     "length > 0 && c < width",
+     "c < width"),
+    ("zero-rows-on-the-circle-pair-with-themselves", "src/attention/pairs.cpp",
+     "zeros * (zeros - (zeros > 0 ? 1 : 0)) / 2",
+     "zeros * zeros / 2"),
     ("entmax-forgets-half", "src/attention/row_weights.cpp",
      "scale_and_sort(beta / 2,", "scale_and_sort(beta,"),
     ("unnormalized-divides-by-allowed", "src/attention/blas_rows.cpp",

@@ -2,6 +2,12 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("lost-factor-of-the-first-block", "src/bridge/model_weights.cpp",
+     "std::exp(beta() - a_.score_scale(l))",
+     "std::exp(beta() - a_.score_scale(0))"),
+    ("unnormalized-weights-of-a-model-too-weak", "src/bridge/model_weights.cpp",
+     "lost(l) * (normed",
+     "(normed"),
     ("learned-numbers-of-the-equation-not-told", "src/bridge/model_weights.cpp",
      'if (!model.program().learned().empty()) {',
      'if (false) {'),
@@ -53,6 +59,15 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("block-without-gains-named-from-1", "src/bridge/model_weights.cpp",
+     'in front of attention, which block {} does not have", l),',
+     'in front of attention, which block {} does not have", l + 1),'),
+    ("step-of-the-model-not-told-to-particles", "src/bridge/model_weights.cpp",
+     "    result.dt = a.dt;\n",
+     ""),
+    ("factor-of-several-terms-still-leads-to-the-norm", "src/bridge/model_weights.cpp",
+     "at->kind != Instruction::Kind::combine || at->terms.size() != 1",
+     "at->kind != Instruction::Kind::combine"),
     ("normed-values-counted-for-beta-instead-of-keys", "src/bridge/model_weights.cpp", "(norm.query ? 1 : 0) + (norm.key ? 1 : 0)", "(norm.query ? 1 : 0) + (norm.value ? 1 : 0)"),
     ("groups-of-keys-interleaved", "src/bridge/model_weights.cpp", "const std::size_t group = h * a_.kv_heads / a_.heads;", "const std::size_t group = h % a_.kv_heads;"),
     ("gains-in-front-of-attention-taken-by-row", "src/bridge/model_weights.cpp", "static_cast<double>(gain[c])", "static_cast<double>(gain[i])"),

@@ -198,6 +198,12 @@ KNOWN = [
 
 # Written from src/inspect and docs/inspect.md by someone who had not seen the tests.
 BLIND = [
+    ("gains-that-break-a-linear-bound-told-last-for-first", "src/inspect/summary.cpp",
+     '                                  "the last).",\n                                  digits(report.layers.front().gain_mean), digits(report.layers.back().gain_mean))\n                    : holds);',
+     '                                  "the last).",\n                                  digits(report.layers.back().gain_mean), digits(report.layers.front().gain_mean))\n                    : holds);'),
+    ("gains-csv-has-the-largest-gain-under-deviation", "src/inspect/document.cpp",
+     "number_cell(one.deviation), number_cell(one.largest));",
+     "number_cell(one.largest), number_cell(one.deviation));"),
     ("deviation-of-gains-about-absolute-mean", "src/inspect/inspection.cpp", "                mean += value / n;", "                mean += std::fabs(value) / n;"),
     ("worst-angle-ratio-without-abs", "src/inspect/summary.cpp", "away.push_back(std::fabs(std::log(ratio)));", "away.push_back(std::log(ratio));"),
     ("text-goes-on-after-the-first-window", "src/inspect/lens.cpp", "report.final_top = final.back();", "report.final_top = final[batch.tokens - 1];"),

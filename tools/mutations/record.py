@@ -2,6 +2,9 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("settings-that-are-not-utf8-are-taken", "src/record/folder.cpp",
+     "if (!is_utf8(line)) {",
+     "if (line.empty()) {"),
     ("inner-runs-outlive-force", "src/record/folder.cpp", "    if (use == FolderUse::force) {\n", "    if (use == FolderUse::resume) {\n"),
     ("folders-with-a-seed-are-runs", "src/record/folder.cpp",
      '!(is_work_of_ours(folder / "work") || is_provenance_as_written(provenance_in(folder)))) {', "folder.empty()) {"),
@@ -121,6 +124,18 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("keep-leaves-the-first-dropped-line-in-the-file", "src/record/json_lines.cpp",
+     "file_.cut(ends_[count]);",
+     "file_.cut(ends_[count + 1]);"),
+    ("what-an-inner-run-had-grown-goes-only-when-it-had-finished", "src/record/folder.cpp",
+     "            if (going_on) {",
+     "            if (!going_on) {"),
+    ("an-empty-spent-folder-makes-all-of-it-foreign", "src/record/ownership.cpp",
+     '(name == "work" || name == spent) && is_empty_folder(folder / name)',
+     'name == "work" && is_empty_folder(folder / name)'),
+    ("recorded-checksum-looked-up-without-the-ending-of-the-file", "src/record/provenance.cpp",
+     "file.filename().string();",
+     "file.stem().string();"),
     ("model-checksum-without-its-config", "src/record/sealed.cpp", '(extension == ".safetensors" || file.path().filename() == "config.json")', 'extension == ".safetensors"'),
     ("force-wins-over-resume", "src/record/folder.cpp",
      "if (resume && force) {", "if (resume && force && out == std::nullopt) {"),

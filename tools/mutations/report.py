@@ -103,6 +103,18 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("last-column-of-a-heat-map-half-as-wide", "src/report/heat_figure.cpp",
+     "edges[n] = at(n - 1) + (at(n - 1) - edges[n - 1]);",
+     "edges[n] = at(n - 1);"),
+    ("lines-that-coincide-in-a-terminal-do-not-take-turns", "src/report/text_plot.cpp",
+     "lettered ? cell.letter_owner : cell.owners[column % cell.owners.size()];",
+     "lettered ? cell.letter_owner : cell.owners[0];"),
+    ("clock-of-a-film-stops-with-its-first-run", "src/report/film.cpp",
+     "        if (i < run.frames.size()) {\n            return run.frames[i].t;",
+     "        if (!run.frames.empty()) {\n            return run.frames[std::min(i, run.frames.size() - 1)].t;"),
+    ("one-thousandth-written-as-a-power-of-ten", "src/report/ruler.cpp",
+     "(size >= 1e-3 && size < 1e5)",
+     "(size > 1e-3 && size < 1e5)"),
     ("band-below-a-log-axis-is-at-its-top", "src/report/curves.cpp",
      'plot.at_y(value) : plot.bottom() + plot.height;',
      'plot.at_y(value) : plot.top;'),

@@ -2,6 +2,15 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("heads-that-were-not-measured-are-counted-on-the-page", "src/results/in_short.cpp",
+     ".is_null() ? 0U : 1U",
+     ".is_null() ? 1U : 1U"),
+    ("tokens-of-the-first-inspected-model-told-of-all", "src/results/in_short.cpp",
+     "counted(tokens_of(models[i])",
+     "counted(tokens_of(models[0])"),
+    ("zero-in-a-box-on-a-log-axis", "src/results/figures.cpp",
+     "(log && v <= 0)",
+     "(log && v < 0)"),
     ("first-sentence-about-failed-runs-begins-with-a-blank", "src/results/in_short.cpp", 'text.empty() ? "" : " "', '" "'),
     ("a-damaged-configuration-hides-its-run", "src/results/training.cpp",
      "        const std::vector<std::string> schemes = values_of(settings, \"train.scheme\");\n        const std::vector<std::string> seeds",
@@ -103,6 +112,21 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("provenance-counts-its-own-entries-for-the-files", "src/results/document.cpp",
+     'fmt::format("{} with checksums, in provenance.json", value.size())',
+     'fmt::format("{} with checksums, in provenance.json", about.size())'),
+    ("thinned-curves-say-that-they-have-every-point", "src/results/parts.cpp",
+     'json["points"] = one.x.size();',
+     'json["points"] = std::min(one.x.size(), detail.points);'),
+    ("loss-at-the-end-of-a-short-run-under-the-start", "src/results/preflight.cpp",
+     'number_or_nan(run, "first"), number_or_nan(run, "last")',
+     'number_or_nan(run, "last"), number_or_nan(run, "first")'),
+    ("seeds-of-one-scheme-in-the-order-of-their-folders", "src/results/training.cpp",
+     "return a.scheme != b.scheme ? a.scheme < b.scheme : a.seed < b.seed;",
+     "return a.scheme < b.scheme;"),
+    ("samples-so-far-count-the-quantities", "src/results/simulation_running.cpp",
+     "run.equation, run.outcome, run.series.x.size(),",
+     "run.equation, run.outcome, run.series.quantities.size(),"),
     ("table-counts-the-rows-it-shows", "src/results/parts.cpp", 'part["of"] = rows.size();', 'part["of"] = std::min(rows.size(), detail.rows);'),
     ("running-seed-ten-before-two", "src/results/training.cpp", "seed.insert(0, seed.size() < 20 ? 20 - seed.size() : 0, ' ');", "seed.append(seed.size() < 20 ? 20 - seed.size() : 0, ' ');"),
     ("running-claim-without-a-note-begins-with-a-semicolon", "src/results/claims.cpp", 'said.empty() || measured.empty() ? "" : "; "', 'said.empty() && measured.empty() ? "" : "; "'),

@@ -2,6 +2,9 @@
 
 # Written by someone who knew the tests.
 KNOWN = [
+    ("axis-numbers-have-four-digits", "web/src/number.ts", "Math.min(15, needed)", "Math.min(4, needed)"),
+    ("values-of-ended-lines-told-without-their-place", "web/src/chart.ts", "const nearby = line.x[i];", "const nearby = line.x[0];"),
+    ("bands-go-on-across-gaps", "web/src/chart.ts", "                    end();\n                    continue;", "                    continue;"),
     ("spheres-are-empty", "web/src/sphere.ts", "for (const [x, y, z] of seen) {", "for (const [x, y, z] of seen.slice(0, 0)) {"),
     ("spheres-have-the-colours-of-others", "web/src/sphere.ts", "this.colour = colour_of(run.colour, index);", "this.colour = colour_of('', index + 1);"),
     ("lines-have-the-colours-of-others", "web/src/chart.ts", "        const colour = colour_of(line.colour, index);\n        const inside", "        const colour = colour_of('', index);\n        const inside"),
@@ -42,6 +45,21 @@ KNOWN = [
 
 # Written by someone who had not seen the tests.
 BLIND = [
+    ("pointer-on-a-log-axis-reads-the-linear-place", "web/src/chart.ts",
+     "x.log ? x.lo * (x.hi / x.lo) ** share : x.lo",
+     "x.log ? x.hi * (x.lo / x.hi) ** share : x.lo"),
+    ("readout-of-a-chart-names-the-smallest-first", "web/src/chart.ts",
+     "rows.sort((a, b) => b[2] - a[2]);",
+     "rows.sort((a, b) => a[2] - b[2]);"),
+    ("data-beyond-a-given-maximum-stretch-the-axis", "web/src/number.ts",
+     "if (drawable(max, log)) hi = max;",
+     "if (drawable(max, log)) hi = Math.max(hi, max);"),
+    ("tooltip-of-a-head-keeps-the-first-quantity", "web/src/heads.ts",
+     "${label_of(quantity)} ${show(head.numbers[quantity])}`",
+     "${label_of(quantity)} ${show(head.numbers[part.shown])}`"),
+    ("shortened-table-tells-its-own-rows-as-all", "web/src/parts.ts",
+     "rows.length} of ${part.of.toLocaleString('en')} rows.",
+     "rows.length} of ${part.rows.length.toLocaleString('en')} rows."),
     ("dots-run-backwards-between-two-moments", "web/src/sphere.ts", "((1 - share) * this.points[a + k]! + share * this.points[b + k]!) / 32767", "((1 - share) * this.points[b + k]! + share * this.points[a + k]!) / 32767"),
     ("end-of-the-longest-run-is-not-told", "web/src/player.ts", "t >= sphere.last ?", "t > sphere.last ?"),
     ("line-is-drawn-across-its-gap", "web/src/chart.ts", "            if (Number.isNaN(px + py)) {\n                run = 0;\n                continue;\n            }\n", "            if (Number.isNaN(px + py)) continue;\n"),

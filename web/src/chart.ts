@@ -156,13 +156,21 @@ export class Chart {
         if (line.lo && line.hi) {
             let above = '';
             let below = '';
+            let band = '';
+            const end = () => { band += above ? above + below + 'Z' : ''; above = below = ''; };
             for (let i = 0; i < line.x.length; ++i) {
                 const [px, lo, hi] = [x.at(line.x[i]), y.at(line.lo[i]), y.at(line.hi[i])];
-                if (Number.isNaN(px + lo + hi)) continue;
+                // An edge that a log axis cannot show lies below it; where there is none, the band has a gap as its line has.
+                const low = y.log && (line.lo[i] ?? 1) <= 0 ? y.from + 100 : lo;
+                if (Number.isNaN(px + low + hi)) {
+                    end();
+                    continue;
+                }
                 above += `${above ? 'L' : 'M'}${inside(px)} ${inside(hi)}`;
-                below = `L${inside(px)} ${inside(lo)}` + below;
+                below = `L${inside(px)} ${inside(low)}` + below;
             }
-            if (above) this.inside.append(svg('path', { d: above + below + 'Z', fill: colour, 'fill-opacity': 0.15, stroke: 'none' }));
+            end();
+            if (band) this.inside.append(svg('path', { d: band, fill: colour, 'fill-opacity': 0.15, stroke: 'none' }));
         }
         let path = '';
         let dots = '';
@@ -198,10 +206,14 @@ export class Chart {
             const colour = colour_of(line.colour, this.data.lines.indexOf(line));
             const [px, py] = [x.at(line.x[i]), y.at(value)];
             if (!Number.isNaN(px + py)) this.plot.append(svg('circle', { cx: px, cy: py, r: 4, fill: colour }));
-            rows.push([line.name, colour, value]);
+            // Of a line that ends before this place, or begins behind it, the nearest value is that of another place.
+            const places = line.x.filter((place): place is number => place !== null);
+            const nearby = line.x[i];
+            const is_there = places.some(place => place <= this.at!) && places.some(place => place >= this.at!);
+            rows.push([is_there ? line.name : `${line.name} (at ${show(nearby, 6)})`, colour, value]);
         }
         rows.sort((a, b) => b[2] - a[2]);
-        this.readout.append(make('strong', {}, `${this.data.x} ${show(this.at)}: `));
+        this.readout.append(make('strong', {}, `${this.data.x} ${show(this.at, 6)}: `));
         for (const [name, colour, value] of rows.slice(0, 12)) {
             const sample = make('span', { class: 'sample' });
             sample.style.background = colour;

@@ -2,7 +2,7 @@
 import { BoxFigure, Figure, HeatFigure, LineFigure } from './document';
 import { colour_of, make, svg } from './dom';
 import { Chart } from './chart';
-import { Scale, show } from './number';
+import { Scale, digits_for, show } from './number';
 
 export function figure_of(figure: Figure): HTMLElement {
     switch (figure.kind) {
@@ -54,7 +54,8 @@ export function colour_bar(scale: Scale, label: string, colour: (share: number) 
     const strip = make('span', { class: 'strip', 'aria-hidden': 'true' });
     const stops = [0, 0.25, 0.5, 0.75, 1].map(share => colour(share));
     strip.style.background = `linear-gradient(90deg, ${stops.join(',')})`;
-    return make('div', { class: 'colour-bar' }, `${label}: ${show(scale.lo)} `, strip, ` ${show(scale.hi)}${scale.log ? ' (log)' : ''}`);
+    const digits = digits_for(Math.max(Math.abs(scale.lo), Math.abs(scale.hi)), (scale.hi - scale.lo) / 10);
+    return make('div', { class: 'colour-bar' }, `${label}: ${show(scale.lo, digits)} `, strip, ` ${show(scale.hi, digits)}${scale.log ? ' (log)' : ''}`);
 }
 
 // Numbers along an edge of a heat map; of many, some.

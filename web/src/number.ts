@@ -44,6 +44,12 @@ export function drawable(value: number | null | undefined, log: boolean): value 
     return value !== null && value !== undefined && Math.abs(value) <= LARGEST && (!log || value >= 1 / LARGEST);
 }
 
+// How many digits tell numbers of this size apart that differ by a step: four, and more where the step is small beside them.
+export function digits_for(size: number, step: number): number {
+    const needed = 1 + Math.floor(Math.log10(size + step)) - Math.floor(Math.log10(step) + 1e-9);
+    return Math.max(4, Math.min(15, needed));
+}
+
 export interface Tick { value: number; label: string }
 
 export class Scale {
@@ -89,9 +95,10 @@ export class Scale {
         const rough = Math.max((this.hi - this.lo) / Math.max(1, most), whole ? 1 : 0);
         const power = 10 ** Math.floor(Math.log10(rough));
         const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough * 0.999) ?? 10 * power;
+        const digits = digits_for(Math.max(Math.abs(this.lo), Math.abs(this.hi)), step);
         const found: Tick[] = [];
         for (let k = Math.ceil(this.lo / step - 1e-9); k * step <= this.hi + step * 1e-9 && found.length < MOST_TICKS; ++k) {
-            found.push({ value: k * step, label: show(Number((k * step).toPrecision(6))) });
+            found.push({ value: k * step, label: show(Number((k * step).toPrecision(digits)), digits) });
         }
         return found;
     }
