@@ -70,7 +70,9 @@ void append_flag(const CLI::App& app, const ConfigEntry& entry, const std::strin
     std::vector<std::string> known;
     for (const CLI::Option* candidate : app.get_options()) {
         for (const std::string& name : candidate->get_lnames()) {
-            known.push_back(name);
+            if (name != "config" && name != "help") {  // flags, and no keys
+                known.push_back(name);
+            }
             if (name == key) {
                 option = candidate;
             }

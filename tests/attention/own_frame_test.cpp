@@ -159,5 +159,25 @@ TEST(OwnFrame, TokensOfOneDirectionDoNotTurnEachOther) {
     EXPECT_EQ(tie[2], 0);
 }
 
+// Two systems of the same tokens; only in the second are the first two one group.
+TEST(OwnFrame, TiesAreThoseOfTheGroupsOfTheirOwnSystem) {
+    const std::vector<double> theta = {0.6, 0.8, 0.6, 0.8, -0.6, -0.8, 0.6, 0.8, 0.6, 0.8, -0.6, -0.8};
+    const std::vector<double> scale = {1, 2, 1, 1, 2, 1};
+    const std::vector<std::size_t> group = {0, 1, 2, 3, 3, 5};
+    std::vector<double> tie(6, -1.0);
+    attend_in_own_frame({2, 3, 2}, Settings{}, theta.data(), scale.data(), group.data(),
+                        {nullptr, nullptr, nullptr, tie.data()});
+    // Token 0 sees tokens 0, 1 and 2 with e^1, e^2 and e^-1, token 1 with e^2, e^4 and e^-2.
+    const std::vector<double> expected = {0,
+                                          0,
+                                          0,
+                                          2 * std::exp(2) / (std::exp(1) + std::exp(2) + std::exp(-1)),
+                                          std::exp(2) / (std::exp(2) + std::exp(4) + std::exp(-2)),
+                                          0};
+    for (std::size_t row = 0; row < 6; ++row) {
+        EXPECT_NEAR(tie[row], expected[row], 1e-14) << row;
+    }
+}
+
 }  // namespace
 }  // namespace flyball::attention

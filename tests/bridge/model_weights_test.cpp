@@ -543,6 +543,13 @@ TEST(ModelWeights, AreRefusedWhereAttentionIsNotThis) {
               std::string::npos);
     EXPECT_NE(refused([](Architecture& a) { a.equation = "norm(x + dt*f(x))"; }, true).find("block 0 does not have"),
               std::string::npos);
+    // A multiple of a norm has its gains in front of attention; a sum has not, whichever of its terms comes first.
+    EXPECT_EQ(refused([](Architecture& a) { a.equation = "x + dt*f(norm(x)/2)"; }, true), "");
+    for (const char* const sum : {"norm(x) + x", "x + norm(x)", "norm(x) + norm(norm(x))"}) {
+        const std::string said =
+            refused([sum](Architecture& a) { a.equation = fmt::format("x + dt*f({})", sum); }, true);
+        EXPECT_NE(said.find("block 0 does not have"), std::string::npos) << sum << ": " << said;
+    }
     // A norm that has no gains.
     EXPECT_EQ(refused([](Architecture& a) { a.equation = "x + dt*unit(f(unit(x)))"; }), "");
     EXPECT_NE(

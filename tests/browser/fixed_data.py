@@ -90,7 +90,7 @@ def claims(folder):
     folder.mkdir()
     (folder / "config.toml").write_text("[reproduce]\nquick = true\nseed = 1\n")
     (folder / "provenance.json").write_text('{"version": "0.0.0", "seed": 1}')
-    given = [("dynamics-one", "holds", []), ("dynamics-two", "holds", ["dynamics-theory-cosine", "map"]), ("dynamics-three", "holds", []),
+    given = [("dynamics-one", "holds", []), ("dynamics-two", "holds", ["dynamics-theory-cosine", "map"]), ("dynamics-three", "holds", ["beyond"]),
              ("dynamics-four", "holds-corrected", ["difference"]), ("stability-five", "fails", []), ("stability-six", "undecided", [])]
     list_ = [{"id": id_, "statement": f"Statement {k} says that one number is another.", "source": "Table 1", "predicted": 0.5, "measured": 0.25 * k,
               "tolerance": 0.1, "verdict": verdict, "expected_verdict": "holds" if verdict == "undecided" else verdict, "note": f"number {k} is twice as large. And more.", "seconds": 1.5,
@@ -107,6 +107,9 @@ def claims(folder):
            "colour": {"label": "ratio", "log": True}, "centre": 1}, "x,y,value\n" + "".join(f"{b},{n},{n / (10 * b)}\n" for n in (4, 16, 64) for b in (1, 2, 3)))
     figure(folder, "difference", {"kind": "heat", "title": "A difference", "caption": "blue below 0", "x": {"label": "beta", "log": False}, "y": {"label": "tokens", "log": False},
            "colour": {"label": "difference", "log": False}, "centre": 0}, "x,y,value\n" + "".join(f"{b},{n},{n - b}\n" for n in (0, 1, 2, 3, 4) for b in (0, 1)))
+    # Its axis ends at 1, and its line goes on to 2.
+    figure(folder, "beyond", {"kind": "lines", "title": "A line beyond its axis", "caption": "", "x": {"label": "time", "log": False},
+           "y": {"label": "value", "log": False, "min": 0, "max": 1}, "series": [{"name": "one", "colour": "", "dash": "", "points": 3}]}, "series,x,y\none,0,0\none,1,0.5\none,2,2\n")
 
 
 def values_from_zero(folder):
@@ -141,3 +144,12 @@ def heads(folder, entropy=lambda layer, head: layer + head / 10):
     list_ = [{"layer": 5 * k % 12, "head": head, "entropy": entropy(5 * k % 12, head), "first_token": 0.5} for k in range(12) for head in range(2)]
     (folder / "inspect.json").write_text(json.dumps({"model": {"name": "typed"}, "summary": ["It was typed."],
                                                      "layers": [{"layer": k, "norm": 1.0 + k} for k in range(12)], "heads": list_}))
+
+
+def many_runs(folder, count):
+    """Training runs of whom nothing but the summary is left."""
+    folder.mkdir()
+    (folder / "config.toml").write_text("[train]\nseed = 1\n")
+    (folder / "provenance.json").write_text('{"version": "0.0.0", "seed": 1}')
+    (folder / "summary.json").write_text(json.dumps([{"name": f"/{k}", "scheme": "pre-ln", "equation": "e", "outcome": "done", "steps": k, "loss": 2.5, "validation_loss": 3}
+                                                     for k in range(count)]))

@@ -26,6 +26,17 @@ for (let i = 0; i < a.length; i += 4) {
 return one / any;
 """
 
+# Moves the pointer over the number of a chart's x axis that is written so; the place that is read there, and the values.
+POINT_AT = """
+const [chart, number] = arguments, plot = chart.querySelector('.plot');
+const tick = [...plot.querySelectorAll('text.axis[text-anchor=middle]:not(.label)')].find(t => t.textContent === number);
+if (!tick) return [`there is no ${number}`, []];
+const box = plot.getBoundingClientRect(), scale = box.width / plot.viewBox.baseVal.width;
+plot.dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + scale * Number(tick.getAttribute('x')), clientY: box.top + box.height / 2 }));
+const said = chart.querySelector('.readout');
+return [said.querySelector('strong').textContent.trim(), [...said.querySelectorAll('.value')].map(value => value.textContent.trim())];
+"""
+
 
 def is_straight(ticks, of):
     """Places of ticks go in proportion to of(value), larger values higher."""
@@ -173,6 +184,15 @@ def try_fixed_simulation(page):
     least, most = 0, 1 - math.exp(-9.6) + 0.2 * math.exp(-9.6) * (1 - math.exp(-9.6))  # of post-ln: rate 1.2, depth 4
     expect(abs(band["y"] - place(most)) < 2 and abs(band["y"] + band["height"] - place(least)) < 2, f"the band reaches from edge to edge: {band}, {ticks}")
     expect(len(page.all("path[fill-opacity]", charts[2])) == 0, "lengths have no band here")
+    # Depths are 0, 0.5 .. 4; on a log axis they begin at 0.5. At 1 post-ln is the highest line and pre-ln the lowest.
+    place, _ = page.run(POINT_AT, charts[0], "2")
+    expect(place == "depth (time) 2:", f"the depth that is pointed at is read: {place!r}")
+    page.click(page.all(".switches .tick input", charts[0])[0])
+    for number in ("0.5", "1", "2"):
+        place, values = page.run(POINT_AT, charts[0], number)
+        expect(place == f"depth (time) {number}:", f"also on a log axis, {number}: {place!r}")
+        wanted = [f"{name} {1 - math.exp(-rate * float(number) ** 2 / 2):.5g}" for name, rate in (("post-ln", 1.2), ("peri-ln", 0.6), ("pre-ln", 0.3))]
+        expect(values == wanted, f"values stand in the order of the lines, the highest first: {values}, {wanted}")
 
 
 def try_long_simulation(page, runs, cosine_of, edges_of):
@@ -226,6 +246,11 @@ def try_fixed_claims(page):
                  page.all("canvas.heat", claim)[0], (row + 0.5) / 5)
         said = page.all(".readout", claim)[0].text
         expect(said == f"beta 1, tokens {tokens}: difference {tokens - 1}", f"the cell that is pointed at is read: {said!r}")
+    claim = page.all(".claim[data-id=dynamics-three]")[0]
+    page.click(page.all("summary", claim)[0])
+    page.wait(lambda: page.all("path.line", claim), "the line is there")
+    ticks = page.run(Y_TICKS, claim)
+    expect(max(ticks)[0] == 1 and min(ticks)[0] == 0, f"an axis ends where its figure says, also where a line goes on: {ticks}")
 
 
 def try_two_folders(page):
@@ -272,6 +297,11 @@ def try_three_folders(page):
     expect("which show 75 % of their squared length" in words, "of eight dimensions it says how much is seen")
     blocks = [name.text for name in page.all(".heads .row .name", heads)]
     expect(blocks == [f"block {k}" for k in range(12)], f"blocks stand in the order of their numbers: {blocks}")
+    # Of block 3 the entropies are 3 and 3.1, and every head gives its first token 0.5.
+    for quantity, words in (("entropy", "entropy of attention 3.1"), ("first_token", "first token 0.5"), ("entropy", "entropy of attention 3.1")):
+        page.run("const s = arguments[0]; s.value = arguments[1]; s.dispatchEvent(new Event('change'))", page.all(".head-map select", heads)[0], quantity)
+        said = page.run("return [...arguments[0].querySelectorAll('button.head')].map(b => [b.title, b.getAttribute('aria-label')]).filter(b => b[0].startsWith('block 3, head 1:'))", heads)
+        expect(said == [[f"block 3, head 1: {words}"] * 2], f"a square tells the number that it is coloured by: {said}")
 
 
 def try_narrow(page):
@@ -288,3 +318,11 @@ def try_narrow(page):
     expect("pre-ln (at 2) 0.99994" in said, f"of a line that has ended its last value, with its place: {said!r}")
     bands = [band.get_attribute("d") for band in page.all("path[fill-opacity]", chart)]
     expect(len(bands) == 1 and bands[0].count("M") == 2 and bands[0].count("L") == 14, f"a band has a gap where it has no edges: {bands}")
+
+
+def try_many_runs(page, count):
+    """A table that is longer than a page shows."""
+    folder = page.all(".folder")[1]
+    rows = page.run("return arguments[0].querySelectorAll('tbody tr').length", folder)
+    said = [p.text for p in page.all(".caption", folder)]
+    expect(1 < rows < count and said == [f"The first {rows} of {count:,} rows."], f"a long table says how many rows there are: {rows}, {said}")

@@ -175,6 +175,8 @@ TEST(Beginning, MatricesActAsStronglyAsAtTheUsersWidth) {
     EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), std::sqrt(1.0 / 32), 0.01);
     settings.init = "output=1/d";  // 1/512, which takes four times as much
     EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 4.0 / 512, 0.0005);
+    settings.init = "output=0.1*depth";  // d is the width, and depth is not: a half in the first of two blocks
+    EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.2, 0.01);
     settings.init = "gains=0.5";
     EXPECT_NEAR(deviation_of_output(init_for_width(scheme, settings)), 0.08, 0.004);
     // What reads from and writes to the vocabulary is as it was typed.

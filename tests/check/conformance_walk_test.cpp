@@ -86,6 +86,29 @@ TEST(ConformanceWalk, ACoefficientThatIsAQuotientRoundsAsMuchAsItIs) {
     EXPECT_DOUBLE_EQ(result.streams[0].error[0], std::sqrt((2 * (64.0 + 16) + 144) / 1024));
 }
 
+// The slope of g*curve(0.5 x + 0.25) at x = 1.5, where the curve is at 1: 0.5*g*(1 - tanh(1)^2), or 0.5*g*2/sqrt(pi)/e.
+TEST(ConformanceWalk, ErrorsOfACurveAreThoseOfItsSlope) {
+    const WalkedBlock block("x + attn(norm(x))");
+    const Estimate x = estimate_of(saved({1.5, 1.5, 0, 0}, 0x1p-4), true);  // e = 1.5/16
+    const Estimate zero = estimate_of(saved({0, 0, 0, 0}, 0), true);
+    const std::vector<double> gain = {1, -3, 1, 1};
+    scheme::RowMap<double> map;
+    map.alpha = 0.5;
+    map.shift = 0.25;
+    map.gain = gain.data();
+    for (const auto& [function, slope] :
+         {std::pair(scheme::RowFunction::tanh, 0.5 * (1 - std::pow(std::tanh(1.0), 2))),
+          std::pair(scheme::RowFunction::erf, 0.5 * 2 / std::sqrt(std::acos(-1.0)) * std::exp(-1.0))}) {
+        map.function = function;
+        constexpr double no_arithmetic = 1e-12;  // only the rounding of what was saved
+        const Estimate normed = block.run(x, &zero, &zero, no_arithmetic, map, 4).attention_in;
+        ASSERT_EQ(normed.error.size(), 4U);
+        EXPECT_NEAR(normed.error[0], slope * 1.5 / 16, 1e-11);
+        EXPECT_NEAR(normed.error[1], 3 * slope * 1.5 / 16, 1e-11);
+        EXPECT_NEAR(normed.error[2], 0, 1e-11);
+    }
+}
+
 // Rows rounded to BF16 and normed, beside the same rows before rounding: the difference is what the estimate says, per
 // channel and on the whole. 400 rows of 8 channels, one of which is fifty times as large as the others.
 TEST(ConformanceWalk, ErrorsOfNormsAreWhatRoundingDoes) {

@@ -58,6 +58,17 @@ TEST(ConformanceWords, ADifferenceNamesTheSubLayerAndListsItsFactors) {
                      "multiplied by 1.414, 1.732, 2 beside"));
 }
 
+// Of a readout that was saved twice as large, half is unexplained: 0.5 of what was saved.
+TEST(ConformanceWords, ADifferenceOfTheReadoutIsToldBeforeItsTolerance) {
+    EditedRun run("pre-ln-f32");
+    for (float& value : run.at("readout")) {
+        value *= 2;
+    }
+    const Conformance result = run.judged("pre-ln");
+    EXPECT_TRUE(says(result, "readout", "The readout differs by 0.5 of its size, where rounding explains "));
+    EXPECT_FALSE(says(result, "readout", "explains 0.5"));
+}
+
 TEST(ConformanceWords, NarrowValuesInAWideFileAreCalledByTheirType) {
     for (const auto& [run, type] : {std::pair("pre-ln-bf16", "BF16"), std::pair("pre-ln-f16", "F16")}) {
         EXPECT_TRUE(says(EditedRun(run).judged("pre-ln"), "narrow-values",

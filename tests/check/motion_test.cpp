@@ -76,6 +76,13 @@ TEST(Motion, OfTokensThatHaveNotMetByTheEndIsNotToldAsAStop) {
     EXPECT_NE(stops.find("late in depth they stop, at a cosine of "), std::string::npos) << stops;
 }
 
+// |y| = 1 - t/2 is zero at t = 2, and no cosine is 2.
+TEST(Motion, OfAStreamThatReachesZeroIsToldWithTheTimeOfIt) {
+    const std::string said =
+        motion_of(written("y = y - dt*unit(y)/2; x = norm(x + dt*f(x)) | x + y"), of_tokens(8)).sentence();
+    EXPECT_NE(said.find("at t = 2 a stream reaches zero, where the prediction ends"), std::string::npos) << said;
+}
+
 // The same motion as Pre-LN's the other way round: no rest, and no approach.
 TEST(Motion, OfTokensThatAreDrivenApartIsNotWeak) {
     const scheme::Scheme apart = written("x - dt*f(norm(x)) | norm(x)");

@@ -196,6 +196,21 @@ TEST(Preflight, AStreamThatUnderflowsIsSaidToShrink) {
         << find(block, "gradient-vanishes")->message;
 }
 
+// Nothing of the gradient goes past a block whose x and whose branch are detached from what is before it: in every
+// model, or in those alone that are deeper than the one that was asked for.
+TEST(Preflight, AGradientThatDoesNotArriveIsToldOfTheModelThatLacksIt) {
+    const std::string cut = "detach(x) + dt*f(detach(norm(x)))";
+    const auto told_of = [](const std::string& equation) -> std::string {
+        const BlockReport block = quick_preflight({equation}).blocks.front();
+        const Finding* const found = find(block, "gradient-vanishes");
+        return found == nullptr ? "" : found->message;
+    };
+    EXPECT_EQ(told_of(cut + " | norm(x)"),
+              "No gradient reaches the first block of a fresh model of 8 blocks: it cannot learn.");
+    EXPECT_EQ(told_of("L < 90 ? x + dt*f(norm(x)) : " + cut + " | norm(x)"),
+              "No gradient reaches the first block of a fresh model of 96 blocks: it cannot learn.");
+}
+
 // 10*10 a block: floats end after 19 blocks of it, so that models of 32 blocks are not finite, and that one says why.
 TEST(Preflight, AStreamThatOverflowsIsSaidToGrow) {
     const BlockReport block = quick_preflight({"10*x + dt*f(norm(x)) | norm(x)"}).blocks.front();
@@ -401,6 +416,10 @@ TEST(Preflight, TheDocumentHasEveryFieldOfTheContract) {
     EXPECT_FALSE(json["findings"][0]["message"].get<std::string>().empty());
     EXPECT_EQ(json["findings"][0]["evidence"], "in 8 of 8 blocks");
     EXPECT_EQ(json["training"][1]["depth"], 8);
+    const ShortRun& run = report.blocks[0].runs[1];
+    ASSERT_NE(run.losses.front(), run.losses.back()) << "otherwise this test shows nothing";
+    EXPECT_EQ(json["training"][1]["first"], run.losses.front());
+    EXPECT_EQ(json["training"][1]["last"], run.losses.back());  // a tenth of 12 steps is one
     EXPECT_EQ(json["yardsticks"].size(), 4U);
     EXPECT_EQ(json["beginning"].size(), 6U);  // 8 is one of the depths
     EXPECT_EQ(json["settings"]["depth"], "8");

@@ -169,6 +169,8 @@ TEST(RunFile, UsualNumbersStandInForMetadataThatAreNotThere) {
     EXPECT_EQ(read.eps, 1e-5);
     EXPECT_EQ(read.dt, 1);
     EXPECT_EQ(read.compute, 0);
+    run.metadata["eps"] = "0";  // of a norm that divides by what it measures
+    EXPECT_EQ(run.read().eps, 0);
     run.metadata["compute"] = "BF16";
     EXPECT_EQ(run.read().compute, 0x1p-8);
 }

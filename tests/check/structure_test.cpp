@@ -210,6 +210,38 @@ TEST(Structure, SentencesNameThePartAndItsNumber) {
     EXPECT_LT(findings[1].value, 1e-9);
 }
 
+// What a norm takes the size of is a term where something is added to it, and a factor where it multiplies.
+TEST(Structure, TermsAndFactorsAreCalledWhatTheyAre) {
+    std::set<std::string> messages;
+    for (const Finding& finding :
+         structure(scheme::Program::parse("x + dt*norm(3*f(norm(x)) + 0*x) | norm(x)"), Settings{})) {
+        messages.insert(finding.message);
+    }
+    EXPECT_EQ(messages.count("The size of `3*f(norm(x))` cannot matter: a norm that follows removes it."), 1U);
+    messages.clear();
+    for (const Finding& finding : structure(scheme::Program::parse("norm(3*(x + dt*f(x)))"), Settings{})) {
+        messages.insert(finding.message);
+    }
+    EXPECT_EQ(messages.count("The factor `3` cannot matter: a norm that follows removes it."), 1U);
+}
+
+// Block l is at depth l/24: the first six are at a quarter or before it.
+TEST(Structure, ANormInTheStreamIsCountedInTheBlocksWhoseConditionHolds) {
+    const auto findings = structure(
+        scheme::Program::parse("depth <= 0.25 ? norm(x) + dt*f(norm(x)) : x + dt*f(norm(x)) | norm(x)"), Settings{});
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].id, "norm-in-stream");
+    EXPECT_EQ(findings[0].evidence, "in 6 of 24 blocks");
+    EXPECT_EQ(findings[0].value, 6);
+}
+
+// t is 0 in the first block only, and a readout stands behind the last.
+TEST(Structure, AReadoutIsBehindTheLastBlock) {
+    EXPECT_EQ(ids_of("x + dt*f(norm(x)) | norm(x + p*t*x0) where ~p = 1"), std::set<std::string>{});
+    EXPECT_EQ(ids_of("x + dt*f(norm(x)) | norm(x + p*max(0, t-99)*x0) where ~p = 1").count("parameter-without-effect"),
+              1U);
+}
+
 TEST(Structure, NoSchemeOfTheCatalogueIsMalformed) {
     for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
         const scheme::Scheme scheme = scheme::find_scheme(entry.name);

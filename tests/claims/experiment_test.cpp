@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "claims/dynamics_table.hpp"
 #include "claims/experiment.hpp"
@@ -87,6 +88,13 @@ TEST(Experiments, QuickOnesComeOutAsRecorded) {
         ASSERT_NE(claim, claims.end()) << id;
         const Measurement result = claim->experiment(quick());
         EXPECT_EQ(result.verdict, claim->expected) << id << " " << text_of(result.measured);
+        if (claim->id == "dynamics-sync-peri-ln") {
+            // Four starts at each of two temperatures: a pair has met, or it waits.
+            std::smatch found;
+            const std::regex pairs(R"((\d+) pairs on the circle .*, and (\d+) that need more than 1e90 wait)");
+            ASSERT_TRUE(std::regex_search(result.note, found, pairs)) << result.note;
+            EXPECT_EQ(std::stoi(found[1]) + std::stoi(found[2]), 8) << result.note;
+        }
     }
 }
 
@@ -105,7 +113,11 @@ TEST(Experiments, OfRandomWeightsDrawOthersForAnotherSeed) {
         if (claim.id == "dynamics-random-weights-early") {
             Context another = quick();
             another.seed = 2;
-            EXPECT_NE(claim.experiment(another).note, claim.experiment(quick()).note);
+            const std::string note = claim.experiment(quick()).note;
+            EXPECT_NE(claim.experiment(another).note, note);
+            // What was measured stands before what is stated: sqrt(64/e) = 4.852, and 3.235 with gain 1.5 in V.
+            EXPECT_NE(note.find(" for 4.85 and "), std::string::npos) << note;
+            EXPECT_NE(note.find(" for 3.23 with gains 1 and 1.5 in V"), std::string::npos) << note;
         }
     }
 }
@@ -144,6 +156,15 @@ TEST(Listed, HasItsAndBeforeTheLast) {
     EXPECT_EQ(listed({"one"}), "one");
     EXPECT_EQ(listed({"one", "two"}), "one and two");
     EXPECT_EQ(listed({"one", "two", "three", "four"}), "one, two, three and four");
+}
+
+TEST(LogSpaced, TimesGrowByOneFactorToTheLast) {
+    const std::vector<double> times = log_spaced(0.5, 4, 4);
+    ASSERT_EQ(times.size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_NEAR(times[i], 0.5 * std::pow(2, static_cast<double>(i)), 1e-14) << i;
+    }
+    EXPECT_EQ(times.back(), 4);
 }
 
 TEST(PlainAttention, OfEquiangularTokensIsTheReducedLaw) {

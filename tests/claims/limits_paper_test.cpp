@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "claims/limits_model.hpp"
+#include "claims/limits_rows.hpp"
 
 namespace flyball::claims {
 namespace {
@@ -46,6 +47,22 @@ TEST(TheoremOneExpectation, IsTheMeanOverAllPairsOfTheOthers) {
     EXPECT_NEAR(found.main, main, 1e-12);
     EXPECT_NEAR(found.slack, slack, 1e-12);
     EXPECT_NEAR(found.rms, rms, 1e-12);
+}
+
+TEST(BoundCheck, ABoundIsAttainedWhereItIsInEveryCaseThatIsSaidToAttainIt) {
+    BoundCheck check;
+    check.see(3, 4);
+    check.see_attaining(1, 2);
+    check.see_attaining(2, 2);
+    EXPECT_EQ(check.attaining(), 0.5);
+    EXPECT_FALSE(check.attained());
+    EXPECT_TRUE(check.never_above());
+    EXPECT_EQ(check.largest(), 1);
+    EXPECT_EQ(check.count(), 3U);
+    BoundCheck all;
+    all.see_attaining(2, 2);
+    all.see_attaining(3.98, 4);
+    EXPECT_TRUE(all.sound());
 }
 
 TEST(Analyses, AreKeptByTheirSettings) {

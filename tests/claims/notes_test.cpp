@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <stdexcept>
 
@@ -12,6 +13,8 @@
 #include "claims/experiment.hpp"
 #include "claims/groups.hpp"
 #include "claims/limits_model.hpp"
+#include "claims/limits_rows.hpp"
+#include "claims/stability_models.hpp"
 #include "core/file.hpp"
 #include "dynamics/trained_weights.hpp"
 #include "model/family.hpp"
@@ -97,6 +100,18 @@ TEST(NotesOnSelection, WithoutChanceTheMeanIsBesideTheMainSum) {
     };
     const std::string note = measured("limits-theorem-1-expectation", context).note;
     EXPECT_DOUBLE_EQ(numbers_after(note, "mean and main sum differ by ").at(0), 1e-3) << note;
+}
+
+// The main sum of the first of four rows is said to be a tenth of what it is: beside it the error term is the largest.
+TEST(NotesOnSelection, TheErrorTermIsThatOfTheRowWhereItIsWidest) {
+    const Expectation first = theorem_1_expectation(gaussian_row(40, 16, 1, 1), 5);
+    Context context = quick_context();
+    std::size_t asked = 0;
+    context.replaced = [&](std::string_view quantity, double stated, const std::vector<double>&) {
+        return quantity == "main" && ++asked == 1 ? stated / 10 : stated;
+    };
+    const std::string note = measured("limits-theorem-1-expectation", context).note;
+    EXPECT_NEAR(numbers_after(note, "The error term is up to ").at(0), 10 * first.slack / first.main, 6e-3) << note;
 }
 
 // N + 1 for one key, the fewest that are selected.
@@ -189,7 +204,108 @@ TEST(NotesOnMotion, TheTerminalSlopeIsThatOfTheParticles) {
     context.replaced = [](std::string_view quantity, double stated, const std::vector<double>& at) {
         return quantity == "log prefactor" ? at.at(0) / 2 : stated;
     };
-    EXPECT_NEAR(std::get<double>(measured("dynamics-terminal-post-ln", context).measured), -2.5, 0.01);
+    const Measurement found = measured("dynamics-terminal-post-ln", context);
+    EXPECT_NEAR(std::get<double>(found.measured), -2.5, 0.01);
+    EXPECT_LT(numbers_after(found.note, "and the same number to ").at(0), 0.01)
+        << "the particles are off by a quarter: " << found.note;
+}
+
+TEST(NotesOnMotion, OfACausalMaskNameTheClockOfTheirScheme) {
+    const std::string slope = "slope of log(1 - cos) over ";
+    EXPECT_EQ(measured("dynamics-causal-post-ln", quick_context()).note.find(slope + "t, shown"), 0U);
+    EXPECT_EQ(measured("dynamics-causal-sqrt-scaling", quick_context()).note.find(slope + "sqrt(t+1), shown"), 0U);
+}
+
+// The variance falls as exp(-2 clock). Only the first run is read on a clock that goes unevenly; what its line is worth
+// is known beforehand, and those of the runs behind it are straight.
+TEST(NotesOnMotion, TheIntervalOfAVarianceIsTheWidestOfAllRuns) {
+    std::vector<double> clock;
+    std::vector<double> log_variance;
+    double before = 0;
+    std::size_t run = 0;
+    Context context = quick_context();
+    context.replaced = [&](std::string_view quantity, double stated, const std::vector<double>& at) {
+        if (quantity != "clock") {
+            return stated;
+        }
+        run += at.at(0) < before ? 1 : 0;
+        before = at.at(0);
+        if (run > 0) {
+            return stated;
+        }
+        clock.push_back(stated + (clock.size() % 2 == 0 ? 0.05 : -0.05));
+        log_variance.push_back(-2 * stated);
+        return clock.back();
+    };
+    const std::string note = measured("dynamics-variance-post-ln", context).note;
+    EXPECT_GE(run, 2U) << "runs behind the first one";
+    const double widest = fit_line(clock, log_variance).slope_error;
+    EXPECT_NEAR(numbers_after(note, "interval +- ").at(0), widest, 0.4 * widest) << "one digit is shown: " << note;
+}
+
+// Of all cones that are open by 1/2 equiangular tokens at the edge are the slowest: 2 (1/2 + 1/128) with 64 of them.
+TEST(NotesOnMotion, TheSlowestConeIsTheEdgeOfTheLargest) {
+    const std::string shown = text_of(measured("dynamics-cone-small-beta", quick_context()).measured);
+    EXPECT_DOUBLE_EQ(numbers_after(shown, ">= ").at(0), 1.02) << shown;
+}
+
+// Peri-LN turns a token by the share of an output that is across it. The outputs of n tokens are e + (n - 1)/d along
+// and sqrt(n - 1) across, but for a factor: 0.861 with n = 64, d = 32, and 0.93 to 0.99 in the other cells.
+TEST(NotesOnMotion, TheSlowestOfTheFastIsThatOfTheFewestTokens) {
+    if (sanitized) {
+        GTEST_SKIP() << "release build only: a thousand tokens of 512 dimensions";
+    }
+    const double along = std::exp(1) + 63.0 / 32;
+    const std::string note = measured("dynamics-start-gap", quick_context()).note;
+    EXPECT_NEAR(numbers_after(note, "Peri-LN and nGPT (at least ").at(0), std::sqrt(63 / (63 + along * along)), 0.03)
+        << note;
+}
+
+// |theta'| over the root of the variance, at t = 15.
+TEST(NotesOnMotion, TheSpeedThatAnFfnLeavesIsBesideTheRootOfTheVariance) {
+    double least = HUGE_VAL;
+    for (const char* const scheme : {"post-ln", "ngpt"}) {
+        for (std::uint64_t seed = 53; seed < 59; ++seed) {
+            dynamics::Settings s;
+            s.tokens = 12;
+            s.dim = 16;
+            s.ffn_width = 64;
+            s.time = 15;
+            s.samples = 41;
+            s.log_time = true;
+            s.rtol = 1e-7;
+            s.atol = 1e-10;
+            s.seed = seed;
+            const dynamics::Sample end =
+                run_particles(quick_context(), s, scheme::find_scheme(scheme).program).samples.back();
+            least = std::min(least, end.speed / std::sqrt(end.variance));
+        }
+    }
+    const std::string note = measured("dynamics-ffn-direction", quick_context()).note;
+    EXPECT_NEAR(numbers_after(note, "and the speed at least ").at(0), least, 0.06 * least) << "two digits: " << note;
+}
+
+// What follows a norm has no length of its own: W_2 ten times as large is as good as b_2 a tenth as large.
+TEST(NotesOnLengths, ScalingW2AloneChangesPeriLnAsAShorterBiasWould) {
+    SmallSizes sizes;
+    sizes.layers = 6;
+    sizes.dim = 32;
+    sizes.heads = 4;
+    sizes.ffn = 128;
+    sizes.tokens = 16;
+    sizes.eps = 1e-12;
+    const auto length = [&](double bias) {
+        model::Model<double> model = blank_model("x + dt*norm(f(norm(x)))", sizes);
+        draw(model, 3, {0.06, 0.06, 0.1});
+        for (const model::BlockLayout& block : model.layout().blocks) {
+            scale_numbers(model, block.ffn_out.bias, bias);
+        }
+        return rms_of(flow_of(model, normal_rows(sizes.tokens, sizes.dim, 0.3, 3)).streams.back());
+    };
+    const double expected = length(0.1) / length(1);
+    EXPECT_GT(std::abs(expected - 1), 0.01) << "nothing to be seen";
+    const std::string note = measured("stability-pre-unbounded", quick_context()).note;
+    EXPECT_NEAR(numbers_after(note, " times, and ").at(0), expected, 6e-4) << note;
 }
 
 constexpr const char* trained_model = "builtin:mix-ln";
@@ -226,6 +342,17 @@ TEST(NotesOnMotion, UnderTrainedWeightsTellBlocksPassesAndTheSpeedOfTheStart) {
         speed += measure::length(start.turn.data() + j * s.dim, s.dim) / static_cast<double>(s.tokens);
     }
     EXPECT_NEAR(numbers_after(found.note, "by model: mix-ln ").at(0), speed, 6e-4) << found.note;
+    std::map<std::string, double> apart;  // 1 - cosine where the line of the figure ends
+    for (const report::Series& series : figure.series) {
+        apart[series.name] = 1 - series.y.back();
+    }
+    const std::string of_model = found.note.substr(found.note.find("by model: "));
+    for (const char* const scheme : {"nGPT", "Post-LN", "Peri-LN", "Pre-LN"}) {
+        EXPECT_NEAR(numbers_after(of_model, std::string(scheme) + " ").at(0), apart.at(scheme),
+                    0.06 * apart.at(scheme) + 1e-15)
+            << scheme << ": " << found.note;
+    }
+    EXPECT_GT(std::abs(apart.at("Peri-LN") / apart.at("Pre-LN") - 1), 0.2) << "lines that can be told apart";
 }
 
 // |theta'| |x| in the middle of every block, from how far tokens turn in a fiftieth of the block.

@@ -143,6 +143,37 @@ TEST(StabilityLengths, RadiiOfPeriLnAreThoseOfTheNormsBehindItsBranches) {
     }
 }
 
+// Numbers 2 and 1/2 alone in the matrices of the FFN, and a norm before it that gives 3 sqrt(8).
+TEST(StabilityLengths, TheFfnOfPreLnIsBoundedByTheNormBeforeItAlone) {
+    const SmallSizes sizes;
+    model::Model<double> model = blank_model("x + dt*f(norm(x))", sizes);
+    const std::vector<model::NormPlace> norms = norms_of(model, 0);
+    ASSERT_EQ(norms.size(), 2U);
+    set_numbers(model, norms[0].gain, std::vector<double>(sizes.dim, 5));
+    set_numbers(model, norms[1].gain, std::vector<double>(sizes.dim, 3));
+    const auto single = [](std::size_t rows, std::size_t columns, double value) {
+        Table table{rows, columns, std::vector<double>(rows * columns, 0.0)};
+        table.at(0, 0) = value;
+        return table;
+    };
+    const model::BlockLayout& block = model.layout().blocks[0];
+    set_table(model, block.ffn_in[0], single(sizes.ffn, sizes.dim, 2));
+    set_table(model, block.ffn_out, single(sizes.dim, sizes.ffn, 0.5));
+    EXPECT_NEAR(pre_bounds(model, 0).ffn, 3 * std::sqrt(8.0), 1e-9);
+}
+
+// Rows of an embedding E with entries of variance 1/2 are the head too, so that x = E_i + position, |x| = 8, says i
+// itself again: its logit is 32, the others deviate by 5.7. Where i is not what follows, the loss's gradient is
+// E_i - E_j, of squared length 64, without the 4^2 of it along x: sqrt(48) for each of 256 tokens, of which the mean
+// is taken.
+TEST(StabilityPasses, TokensOfAStartDoNotForetellThemselves) {
+    StartSizes sizes;
+    sizes.layers = 1;
+    sizes.init = "embedding=1/sqrt(2)";
+    const double expected = std::sqrt(48.0 / 256);
+    EXPECT_NEAR(start_depths("pre-ln", sizes).gradient.back(), expected, 0.2 * expected);
+}
+
 // Embeddings of tokens and of positions, of this deviation each, are added.
 TEST(StabilityPasses, AModelStartsAsItIsAskedTo) {
     StartSizes sizes;
@@ -179,6 +210,15 @@ TEST(PairedDifferences, GiveVerdicts) {
     EXPECT_EQ(below(context, paired({-1, 1.1, -0.9}), "x").verdict, Verdict::undecided);
     context.replaced = [](std::string_view, double, const std::vector<double>&) { return -2.0; };
     EXPECT_EQ(below(context, paired({-1, -1.1, -0.9}), "x").verdict, Verdict::fails) << "not below -2";
+}
+
+// Logarithms 1 and 3 in turn deviate by 1; the first half of the steps does not count.
+TEST(Restlessness, OfGradientsIsThatOfTheSecondHalfOfTheSteps) {
+    TrainedRun run;
+    for (const double log_norm : {9.0, -7.0, 5.0, 8.0, 1.0, 3.0, 1.0, 3.0}) {
+        run.gradient_norms.push_back(std::exp(log_norm));
+    }
+    EXPECT_NEAR(gradient_restlessness(run), 1, 1e-12);
 }
 
 TEST(Conditions, HaveNamesThatDifferAndCanBeFiles) {

@@ -180,6 +180,45 @@ TEST(StudyFigures, OfDeepModelsSayHowDeepTheyAreAndHowLongTheyWereTrained) {
     EXPECT_NE(undecided.note.find(models), std::string::npos) << undecided.note;
 }
 
+TEST(StudyFigures, OfGradientsAndTheirBoundsAreThoseOfTheSameMoment) {
+    const Measurement found = judged("stability-trained-gradient-bound", 1091, [](const std::string&, Json& run) {
+        run["back_start"] = Numbers{4, 3, 2, 1};
+        run["back_bound_start"] = Numbers{40, 30, 20, 10};
+        run["back_end"] = Numbers{8, 7, 6, 5};
+        run["back_bound_end"] = Numbers{80, 70, 60, 50};
+    });
+    for (const char* const scheme : {"pre-ln", "peri-ln", "post-ln"}) {
+        const report::LineFigure figure = figure_in(found, std::string("stability-gradient-bound-") + scheme);
+        ASSERT_EQ(figure.series.size(), 4U);
+        const std::vector<std::pair<const char*, Numbers>> expected = {{"start", {4, 3, 2, 1}},
+                                                                       {"start: bound", {40, 30, 20, 10}},
+                                                                       {"trained", {8, 7, 6, 5}},
+                                                                       {"trained: bound", {80, 70, 60, 50}}};
+        for (std::size_t i = 0; i < 4; ++i) {
+            EXPECT_EQ(figure.series[i].name, expected[i].first) << scheme;
+            expect_line(figure.series[i], {0, 1, 2, 3}, expected[i].second);
+        }
+    }
+}
+
+// A text of one token alone: sequences are the same, and what they are made of is not.
+TEST(StudyRun, SequencesThatAreAlikeHaveNoVarianceBetweenThem) {
+    Condition idle = with_step("pre-ln", 1);
+    idle.init = "residual=0";
+    idle.rate = 0;
+    train::Corpus corpus;
+    corpus.vocab = 5;
+    corpus.train.assign(200, 3);
+    corpus.validation.assign(200, 3);
+    const TrainedRun run = train_one(idle, {2, 8, 2, 8, 2, 1, 1, 400}, 1, corpus, nullptr);
+    ASSERT_EQ(run.data_variance.size(), 3U);
+    ASSERT_EQ(run.entry_variance.size(), 3U);
+    for (std::size_t l = 0; l < 3; ++l) {
+        EXPECT_LT(run.data_variance[l], 1e-12) << l;
+        EXPECT_GT(run.entry_variance[l], 1e-5) << l;
+    }
+}
+
 // Blocks that add nothing, to begin with and for want of a learning rate, cost nothing when they are left out.
 TEST(StudyRun, BlocksThatAddNothingCostNothing) {
     Condition idle = with_step("pre-ln", 1);

@@ -607,6 +607,9 @@ TEST(Forward, BadInputExitsTwoWithOneSentence) {
         {gpt2 + "--ids ,", "no token ids"},
         {gpt2 + "--ids @/nowhere", "/nowhere"},
         {gpt2 + "--ids 99", "the token id 99"},
+        // The largest number that an id can be is one; the next is none.
+        {gpt2 + "--ids 2147483647", "the token id 2147483647, expected a number from 0 to 52"},
+        {gpt2 + "--ids 2147483648", "the token id '2147483648', expected whole numbers"},
         {gpt2 + "--ids 1 --what logits", "--what without --save"},
         {gpt2 + "--ids 1 --save /tmp/x --what logit", "some of logits, hidden, attention"},
         {gpt2 + "--ids 1 --save /tmp/x --what attention.99", "--what 'attention.99', expected a block from 0 to 1"},

@@ -89,6 +89,14 @@ TEST(Help, OfEveryCommandBeginsWithASentenceUsageAndExamples) {
     EXPECT_LE(widest(run_program("help", "COLUMNS=80").out), 80U);
 }
 
+// Texts begin in column 24, two blanks behind the name at least; this name would leave one.
+TEST(Help, NamesThatReachTheTextStandAbove) {
+    const std::string name = "  DIR..., --folder NAME";
+    ASSERT_EQ(name.size(), 23U);
+    const std::string page = run_program("help report", "COLUMNS=80").out;
+    EXPECT_NE(page.find("\n" + name + "\n" + std::string(24, ' ')), std::string::npos) << page;
+}
+
 // A text in quotes that went on below would be another text.
 TEST(Help, ExamplesThatAreTooLongGoOnWithAFlag) {
     std::size_t continued = 0;

@@ -199,6 +199,8 @@ TEST(InspectFigures, TakeALogAxisForAWideRange) {
     one.report.layers[2].effective_rank = 100;
     EXPECT_EQ(inspect_figures({one})[4].figure.y.scale, report::Scale::linear);
     EXPECT_EQ(inspect_figures({one})[4].figure.y.min, 0.0);
+    one.report.layers[1].angular_distance = 0;
+    EXPECT_EQ(inspect_figures({one})[2].figure.y.min, 0.0);
     one.report.layers[1].angular_distance = -0.5;
     EXPECT_EQ(inspect_figures({one})[2].figure.y.min, std::nullopt);
 }

@@ -175,6 +175,20 @@ TEST(Process, ASmallAddressSpaceIsOneSentence) {
     EXPECT_EQ(enough.exit, 0) << enough.err;
 }
 
+// 1,024 MB of addresses, of which OpenBLAS has taken 128 MB (see below) before anybody asks what is left.
+TEST(Process, AddressesThatAreTakenAreNotFree) {
+    if (sanitized) {
+        GTEST_SKIP() << "sanitizers need terabytes of addresses";
+    }
+    const Outcome outcome =
+        run_program(small + "--beta 2 --systems 30000000", "export OMP_NUM_THREADS=1; " + limited("-v 1000000"));
+    expect_one_sentence(outcome);
+    const std::string before = "expected at most the ";
+    const std::size_t at = outcome.err.find(before);
+    ASSERT_NE(at, std::string::npos) << outcome.err;
+    EXPECT_LT(std::stod(outcome.err.substr(at + before.size())), 0.95) << outcome.err;
+}
+
 // OpenBLAS maps 128 MB a thread (BUFFER_SIZE on x86-64), and asks again for ever where it cannot; 64 MB are for the
 // rest: 192 MB with one thread.
 TEST(Process, TooLittleAddressSpaceIsToldBeforeOpenBlasAsksForIt) {

@@ -288,6 +288,18 @@ TEST(Reproduce, AnInterruptTellsHowToGoOn) {
     EXPECT_NE(alone.err.find("--out DIR"), std::string::npos) << alone.err;
 }
 
+// Two claims side by side, of which one takes minutes: the signal comes when the other one is stored.
+TEST(Reproduce, WhatASignalEndsTellsHowManyOfAllClaimsAreDone) {
+    const ReproduceFolder folder;
+    const Outcome stopped = run_program(
+        "reproduce --only dynamics-random-weights-late --only dynamics-initial-peri-ln --threads 2 --out '" +
+        folder.path() + "' & p=$!; for i in $(seq 3000); do [ -e '" + (folder / "work/dynamics-initial-peri-ln.json") +
+        "' ] && break; sleep 0.01; done; kill -TERM $p; wait $p");
+    EXPECT_EQ(stopped.exit, 130) << stopped.err;
+    EXPECT_NE(stopped.err.find("flyball: interrupted after 1 of 2 claims; go on with: "), std::string::npos)
+        << stopped.err;
+}
+
 TEST(Reproduce, WrongInputOfEveryKindExitsTwoWithOneSentence) {
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"--only dynamics-table-periln", "did you mean dynamics-table-peri-ln?"},

@@ -183,6 +183,17 @@ TEST(Sample, APromptKeepsWhatStandsInFrontOfTextsAndNotWhatStandsBehind) {
               Json({1, 3, 4, 5}));
 }
 
+// 1 and 2 stand for no characters of a text, and yet are tokens that a reader wants to see.
+TEST(Sample, SpecialTokensAreShownWhereTokensAreListed) {
+    const Folder folder(letters());
+    const Json tokens =
+        json_of(run_program("forward " + folder.name() + " --ids 1,5,2 --per-token --json")).at("per_token");
+    ASSERT_EQ(tokens.size(), 3U);
+    EXPECT_EQ(tokens[0].at("text"), "<s>");
+    EXPECT_EQ(tokens[1].at("text"), "c");
+    EXPECT_EQ(tokens[2].at("text"), "</s>");
+}
+
 // config.json of this model says that 1 begins a text; otherwise it starts after a line end.
 TEST(Sample, WithoutAPromptATextStartsWhereTextsBegin) {
     const Folder folder(letters());

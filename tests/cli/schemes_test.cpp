@@ -21,6 +21,23 @@ TEST(Schemes, ListsEveryScheme) {
     }
 }
 
+// Where lines are broken, blanks alone come in; with blanks and line ends as one blank every equation is whole.
+TEST(Schemes, EquationsThatAreBrokenLoseNothing) {
+    std::string joined;
+    const std::string table = run_program("schemes", "COLUMNS=60").out;
+    for (const char c : table) {
+        const bool is_blank = c == ' ' || c == '\n';
+        if (!is_blank || (!joined.empty() && joined.back() != ' ')) {
+            joined += is_blank ? ' ' : c;
+        }
+    }
+    EXPECT_NE(table.find(",\n"), std::string::npos) << "no equation is broken at a comma:\n" << table;
+    for (const scheme::CatalogueEntry& entry : scheme::catalogue()) {
+        const std::string text = scheme::find_scheme(entry.name).program.text();
+        EXPECT_NE(joined.find(" " + text + " "), std::string::npos) << text << "\n" << table;
+    }
+}
+
 TEST(Schemes, JsonFollowsTheContract) {
     const Outcome outcome = run_program("schemes --json");
     EXPECT_EQ(outcome.exit, 0);
@@ -143,6 +160,14 @@ TEST(Program, ConfigurationKeysAreFlagsAndFlagsWin) {
     const Outcome wrong = run_program("schemes --config " + path);
     EXPECT_EQ(wrong.exit, 2);
     EXPECT_NE(wrong.err.find("did you mean json?"), std::string::npos) << wrong.err;
+    for (const char* const flag : {"help", "config"}) {
+        write_file_atomically(path, std::string(flag) + " = \"true\"\n");
+        const Outcome no_key = run_program("schemes --config " + path);
+        EXPECT_EQ(no_key.exit, 2) << flag;
+        EXPECT_EQ(no_key.out, "") << flag;
+        EXPECT_NE(no_key.err.find("the unknown key '" + std::string(flag) + "' in "), std::string::npos) << no_key.err;
+        EXPECT_EQ(no_key.err.find("did you mean " + std::string(flag)), std::string::npos) << no_key.err;
+    }
     write_file_atomically(path, "json = \n");
     EXPECT_EQ(run_program("schemes --config " + path).exit, 2);
     std::filesystem::remove(path);

@@ -93,6 +93,10 @@ TEST(Simulate, SaysWhatIsRun) {
     EXPECT_EQ(outcome.out.substr(0, outcome.out.find('\n')),
               "n = 5, d = 6, beta = 2.5, 2 heads, uniform start, r0 = 1.5, kaiming weights redrawn at every integer t, "
               "causal mask, FFN of width 7, 3 systems, 4 layers of dt = 0.25, seed 9");
+    const Outcome shorter =
+        run_program("simulate --scheme pre-ln --tokens 5 --dim 6 --r0 0.5 --time 1 --samples 2", "COLUMNS=250");
+    EXPECT_EQ(shorter.out.substr(0, shorter.out.find('\n')),
+              "n = 5, d = 6, beta = 1, uniform start, r0 = 0.5, ODE limit, seed 1");
 }
 
 TEST(Simulate, JsonFollowsTheContract) {
@@ -314,6 +318,17 @@ TEST(Simulate, WhatWasInterruptedHasNotFailed) {
     EXPECT_TRUE(stopped.out.find("post-ln was interrupted.") != std::string::npos ||
                 stopped.out.find("nothing was measured") != std::string::npos)
         << stopped.out;
+}
+
+// The signal comes once it is waited for (SIGTERM is the 15th bit of what is caught) and the run has begun.
+TEST(Simulate, TheOnlyRunIsNotCompleteWhereASignalEndsIt) {
+    const Outcome stopped = run_program(
+        "simulate post-ln --tokens 60 --dim 3 --layers 100000000 --samples 3 & p=$!; for i in $(seq 3000); do "
+        "grep -q 'SigCgt:.*[4-7c-f]...$' /proc/$p/status && break; sleep 0.01; done; sleep 0.3; kill -TERM $p; wait "
+        "$p");
+    EXPECT_EQ(stopped.exit, 130) << stopped.err;
+    EXPECT_NE(stopped.err.find("interrupted; with --out DIR the next one can be continued"), std::string::npos)
+        << stopped.err;
 }
 
 // Without a clock: the signal comes when the first sample is there.

@@ -177,7 +177,7 @@ TEST(Theory, SeveralBetasAreOneRunEach) {
     EXPECT_NE(runs[0]["log_consensus_constant"], runs[1]["log_consensus_constant"]);
     EXPECT_FALSE(document.contains("log_consensus_constant"));
     const Outcome text = run_program("theory peri-ln --beta 0.1,10");
-    EXPECT_NE(text.out.find("beta = 0.1, 10"), std::string::npos) << text.out;
+    EXPECT_TRUE(text.out.starts_with("n = 32 orthonormal tokens, beta = 0.1, 10, r0 = 1, T = 10\n")) << text.out;
     EXPECT_NE(text.out.find("peri-ln, beta = 0.1 "), std::string::npos) << text.out;
     EXPECT_NE(text.out.find("peri-ln, beta = 10 "), std::string::npos) << text.out;
 }
@@ -190,6 +190,8 @@ TEST(Theory, HeadsHaveAFlagOfTheirOwnAndSeveralCosinesAreColumns) {
     EXPECT_NEAR(run["initial_velocity"].get<double>(), 1 / (std::exp(1.0) + 31) + 1 / (std::exp(4.0) + 31), 1e-15);
     EXPECT_EQ(run["heads_beta"], Json({1.0, 4.0}));
     EXPECT_FALSE(run.contains("beta"));
+    const Outcome text = run_program("theory post-ln --heads-beta 1,4 --samples 3");
+    EXPECT_TRUE(text.out.starts_with("n = 32 orthonormal tokens, heads of beta = 1, 4, r0 = 1, T = 10\n")) << text.out;
     const Outcome negative = run_program("theory --heads-beta -1,4");
     EXPECT_NE(negative.err.find("got --heads-beta -1"), std::string::npos) << negative.err;
     const Outcome both = run_program("theory --beta 1 --heads-beta 1,4");

@@ -81,6 +81,15 @@ TEST_F(Train, OfSeveralRunsHasAFolderForEachAndAListOfSummaries) {
     }
 }
 
+// What shells and file systems take for something else becomes a hyphen; points do not.
+TEST_F(Train, NamesOfRunsKeepTheirPoints) {
+    ASSERT_EQ(run_program(small("mix-ln:tau=0.3 pre-ln " + out("runs"), 2)).exit, 0);
+    const Json list = read("runs/summary.json");
+    ASSERT_EQ(list.size(), 2U);
+    EXPECT_EQ(list.at(0).at("name"), "mix-ln-tau-0.3-1");
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "runs/mix-ln-tau-0.3-1/metrics.jsonl"));
+}
+
 TEST_F(Train, KilledAndTakenUpEndsWithTheSameModel) {
     ASSERT_EQ(run_program(small("ngpt --save 0 " + out("whole"), 60)).exit, 0);
     const std::string command = small("ngpt --save 0 " + out("killed"), 60);

@@ -38,6 +38,15 @@ TEST(Config, TomlBecomesFlatOptionsInFileOrder) {
     EXPECT_EQ(entries[3].location, "run.toml:6");
 }
 
+// Options of one line too; the library has them by name.
+TEST(Config, TomlOptionsOfOneLineStayInItsOrder) {
+    const std::vector<ConfigEntry> expected = {{"simulate.tokens", {"64"}, ""},
+                                               {"simulate.beta", {"2"}, ""},
+                                               {"simulate.seed", {"7"}, ""},
+                                               {"dim", {"8"}, ""}};
+    EXPECT_EQ(parse_toml_config("simulate = {tokens = 64, beta = 2, seed = 7}\ndim = 8\n", "run.toml"), expected);
+}
+
 // A flag of this value is refused too; 0 is another number.
 TEST(Config, ANumberTooSmallForADoubleIsRefusedAndNotZero) {
     EXPECT_ERROR(parse_json_config("{\"beta\": 1e-400}", "run.json"),
@@ -163,6 +172,7 @@ TEST(Config, WrittenTomlReadsBackEqual) {
         {"theory.beta", {"1", "2"}, ""}};
     const std::string text = to_toml(entries);
     EXPECT_EQ(parse_toml_config(text, "x.toml"), entries) << text;
+    EXPECT_NE(text.find("tabs \\u007F and é"), std::string::npos) << "TOML forbids a bare delete character: " << text;
 }
 
 TEST(Config, TablesAreWrittenTogetherAfterTheRest) {

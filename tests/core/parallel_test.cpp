@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -130,6 +131,21 @@ TEST_F(Parallel, SumHasTheSameBitsAtAnyThreadCount) {
         }
     }
     EXPECT_EQ(parallel_sum(0, 4, body), 0.0);
+}
+
+// The second sum finds on the stack what the first has left there.
+TEST_F(Parallel, SumOfFewerElementsThanSlotsHasNoOtherParts) {
+    set_threads(1);
+    const auto no_number = [](std::size_t, std::size_t, std::size_t) { return std::nan(""); };
+    const auto length = [](std::size_t, std::size_t begin, std::size_t end) {
+        return static_cast<double>(end - begin);
+    };
+    for (const std::size_t count : {0U, 1U, 5U}) {
+        const double left = parallel_sum(128, 128, no_number);
+        const double sum = parallel_sum(count, 128, length);
+        EXPECT_TRUE(std::isnan(left));
+        EXPECT_EQ(sum, static_cast<double>(count));
+    }
 }
 
 TEST_F(Parallel, SumAddsInSlotOrder) {

@@ -56,6 +56,26 @@ TEST(Kernels, SayInHowManyEvaluationsOfAllTheyFellBack) {
     EXPECT_LT(fallen, all);
 }
 
+// Each system has attention of its own. Fourier sums want tokens of one length, which those of one system have not.
+TEST(Kernels, SayThatTheyFellBackWhicheverSystemItWasFor) {
+    Settings settings = few();
+    settings.dim = 2;
+    settings.systems = 3;
+    settings.layers = 1;
+    settings.kernel = "circle";
+    for (std::size_t odd = 0; odd < 4; ++odd) {
+        Problem problem = problem_of(settings, scheme::Program::parse("x + dt*f(x)"));
+        problem.attention.per_system = true;
+        const std::size_t numbers = settings.tokens * settings.dim;
+        for (std::size_t i = 0; odd < settings.systems && i < settings.dim; ++i) {
+            problem.start[odd * numbers + i] *= 2;
+        }
+        EXPECT_EQ(run(problem, control_of(settings), watch_of(settings)).kernel,
+                  odd < settings.systems ? "circle (direct sums in 1 of 1 evaluations)" : "circle")
+            << "system " << odd;
+    }
+}
+
 TEST(Events, MayWaitForNegativeCosines) {
     EXPECT_EQ(parse_until("cosine>-0.5").level, -0.5);
     EXPECT_EQ(parse_until("cosine<-0.25").level, -0.25);

@@ -55,6 +55,19 @@ TEST(Layers, AreAllSampledWhateverDtIs) {
     }
 }
 
+TEST(Layers, SayHowMuchOfTheRunIsDone) {
+    Settings s;
+    s.tokens = 3;
+    s.dim = 2;
+    s.layers = 4;
+    s.samples = 2;
+    std::vector<double> told;
+    Watch watch;
+    watch.progress = [&](double done) { told.push_back(done); };
+    run(s, scheme::find_scheme("pre-ln").program, watch);
+    EXPECT_EQ(told, (std::vector<double>{0.25, 0.5, 0.75, 1}));
+}
+
 // A layer asks for attention once. The first one is also tried on a copy for the speed at the start; what the record
 // counts is the run.
 TEST(Layers, AreOneEvaluationEach) {

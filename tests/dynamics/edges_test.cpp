@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/config.hpp"
+#include "core/error.hpp"
 #include "core/safetensors.hpp"
 #include "dynamics/checkpoint.hpp"
 #include "dynamics/fusing.hpp"
@@ -89,6 +90,42 @@ TEST(WeightFiles, EveryHeadHasItsOwnPartOfEachMatrix) {
     EXPECT_EQ(weights.head[1].value, (std::vector<double>{306, 307, 308, 309, 310, 311}));
     EXPECT_EQ(weights.head[0].output, (std::vector<double>{400, 401, 404, 405, 408, 409}));
     EXPECT_EQ(weights.head[1].output, (std::vector<double>{402, 403, 406, 407, 410, 411}));
+}
+
+// [d, heads*width] = [3, 4] is the only shape, though others have as many numbers and more.
+TEST(WeightFiles, WithAnOutputOfAnotherShapeAreRefused) {
+    const std::size_t d = 3;
+    const std::vector<double> projection(4 * d, 0.5);
+    const std::filesystem::path path = scratch("flyball-output");
+    Settings s;
+    s.dim = d;
+    s.heads = 2;
+    s.weights = WeightKind::file;
+    s.weight_file = path.string();
+    for (const std::vector<std::size_t>& shape :
+         {std::vector<std::size_t>{3, 4}, {5, 4}, {3, 6}, {4, 3}, {6, 2}, {12}, {3, 4, 1}}) {
+        std::size_t count = 1;
+        for (const std::size_t size : shape) {
+            count *= size;
+        }
+        const std::vector<double> output(count, 0.25);
+        write_safetensors(path,
+                          std::vector{tensor("query", {4, d}, projection), tensor("key", {4, d}, projection),
+                                      tensor("value", {4, d}, projection), tensor("output", shape, output)},
+                          {});
+        if (shape == std::vector<std::size_t>{3, 4}) {
+            EXPECT_NO_THROW(draw_weights(s, 0, 0));
+            continue;
+        }
+        try {
+            draw_weights(s, 0, 0);
+            ADD_FAILURE() << "an output of " << testing::PrintToString(shape);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::input);
+            EXPECT_NE(std::string(error.what()).find("output of shape ["), std::string::npos) << error.what();
+        }
+    }
+    std::filesystem::remove(path);
 }
 
 TEST(StoredRecords, ComeBackAsTheyWereWhateverTheirOutcome) {

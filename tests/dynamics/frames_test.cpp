@@ -121,6 +121,33 @@ TEST(MovingPicture, IsSeenAlongTheDirectionsOfAllRuns) {
     std::filesystem::remove_all(path);
 }
 
+// One token at 17 times, of which every second is looked at: along e0 three times, e1 twice, e4 four times; along e2
+// and e3 only between them. Of all times 3 + 2 + 8 are shown.
+TEST(MovingPicture, IsSeenAlongTheDirectionsOfAllTimes) {
+    Settings s;
+    s.tokens = 1;
+    s.dim = 6;
+    const std::vector<std::size_t> axes = {0, 2, 0, 2, 0, 3, 1, 3, 1, 4, 4, 4, 4, 4, 4, 4, 4};
+    const std::filesystem::path path = fresh_path("flyball-moving-times");
+    write_frames(path, s, 1, [&](std::size_t) {
+        std::vector<Frame> frames;
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            frames.push_back({static_cast<double>(i), std::vector<float>(6, 0.0F)});
+            frames.back().theta[axes[i]] = 1;
+        }
+        return frames;
+    });
+    const SafeTensors file = SafeTensors::open(path);
+    EXPECT_NEAR(std::stod(file.metadata().at("share")), 13.0 / 17, 1e-6);
+    const std::vector<float> points = file.read<float>("run.0");
+    ASSERT_EQ(points.size(), 3 * axes.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const double length = std::hypot(points[3 * i], points[3 * i + 1], points[3 * i + 2]);
+        EXPECT_NEAR(length, axes[i] == 2 || axes[i] == 3 ? 0 : 1, 1e-3) << i;
+    }
+    std::filesystem::remove_all(path);
+}
+
 TEST(MovingPicture, HasTheDirectionsOfTheSamples) {
     Settings s;
     s.tokens = 4;

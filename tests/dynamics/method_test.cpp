@@ -42,6 +42,24 @@ TEST(Methods, AreInTheHelpOfTheirSettings) {
     EXPECT_EQ(found, 4U);
 }
 
+// docs/simulate.md: with attention in float an rtol below 1e-6 or an atol below 1e-8 is raised to that.
+TEST(Tolerances, OfFloatAreNoSmallerThanItsRoundingAllows) {
+    Control control;
+    for (const auto& [asked, kept] : {std::pair{Tolerances{1e-10, 1e-12}, Tolerances{1e-6, 1e-8}},
+                                      {Tolerances{1e-5, 1e-7}, Tolerances{1e-5, 1e-7}},
+                                      {Tolerances{1e-7, 1e-7}, Tolerances{1e-6, 1e-7}},
+                                      {Tolerances{1e-5, 1e-9}, Tolerances{1e-5, 1e-8}}}) {
+        control.rtol = asked.rtol;
+        control.atol = asked.atol;
+        control.precision = Precision::f32;
+        EXPECT_EQ(tolerances_of(control).rtol, kept.rtol);
+        EXPECT_EQ(tolerances_of(control).atol, kept.atol);
+        control.precision = Precision::f64;
+        EXPECT_EQ(tolerances_of(control).rtol, asked.rtol);
+        EXPECT_EQ(tolerances_of(control).atol, asked.atol);
+    }
+}
+
 TEST(Methods, AreOnThePageOfSimulate) {
     const std::string page =
         read_text_file(std::filesystem::path(flyball::test::source_folder) / "docs/simulate.md", 1U << 20U);

@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/parallel.hpp"
+#include "core/safetensors.hpp"
 #include "dynamics/checkpoint.hpp"
 #include "hdf5_file.hpp"
 #include "scheme/own_equation.hpp"
@@ -147,6 +149,22 @@ TEST_F(FolderOfRuns, TrajectoriesOfSeveralRunsAreCountedFromOne) {
         ASSERT_TRUE(fs::exists(root_ / "two" / name)) << name;
         EXPECT_EQ(flyball::test::Hdf5File(root_ / "two" / name).text("/parameters", "scheme"), scheme);
     }
+}
+
+// A run that an event ends has fewer samples than were asked for, and as many frames as it has samples.
+TEST_F(FolderOfRuns, ARunThatAnEventEndsHasTheFramesOfItsSamples) {
+    RunFolder::Plan plan = plan_of({"post-ln"});
+    plan.settings.beta = 0.5;  // or none of the 33 samples would be left out
+    plan.settings.until = parse_until("cosine>0.9");
+    const std::vector<SchemeRun> runs = run_all(root_ / "short", record::FolderUse::fresh, plan);
+    const std::vector<Sample>& samples = runs[0].record.samples;
+    ASSERT_EQ(runs[0].record.outcome, Outcome::until);
+    ASSERT_LT(samples.size(), 33U) << "nothing is tested";
+    std::vector<double> times;
+    for (const Sample& sample : samples) {
+        times.push_back(sample.t);
+    }
+    EXPECT_EQ(SafeTensors::open(root_ / "short/frames.safetensors").read<double>("time.0"), times);
 }
 
 // Whoever reads the table has the numbers of the run, to the last bit; what is not finite is an empty cell.

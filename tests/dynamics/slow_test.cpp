@@ -319,6 +319,29 @@ TEST(Digits, RunOutWhenTheRoundingOfThePrecisionHasTurnedATokenNoticeably) {
     EXPECT_TRUE(lost(Precision::f64, 1e14));
 }
 
+// Of two systems one is at consensus and the other one is not: at an angle of 2.2 its turn is lost in rounding, at 0.1
+// it turns by about 0.04 a unit of time.
+TEST(Digits, RunOutInTheSystemsThatAreNotAtConsensus) {
+    Settings settings = slow_settings(2, 40, 2);
+    settings.kernel = "direct";
+    settings.systems = 2;
+    const auto lost = [&](double first, double second) {
+        Problem problem = problem_of(settings, scheme::find_scheme("post-ln").program);
+        problem.start = {1, 0, std::cos(first), std::sin(first), 1, 0, std::cos(second), std::sin(second)};
+        Control control = control_of(settings);
+        control.method = Method::erk;
+        problem.time = 1e3;  // no slow run: in ambient coordinates
+        Particles particles(std::move(problem), control);
+        particles.set_segment(0, 1e3);
+        return particles.digits_lost(1e14);
+    };
+    EXPECT_FALSE(lost(0, 0));
+    EXPECT_TRUE(lost(0, 2.2));
+    EXPECT_TRUE(lost(2.2, 0));
+    EXPECT_FALSE(lost(0, 0.1));
+    EXPECT_FALSE(lost(0.1, 0));
+}
+
 TEST(Digits, ThatRanOutAreAnOutcomeAndNotRest) {
     Settings settings = slow_settings(2, 40, 2);
     settings.precision = Precision::f32;

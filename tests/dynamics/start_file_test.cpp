@@ -110,6 +110,7 @@ TEST_F(StartFiles, OfSafetensorsAreTheTensorXOrTheOnlyOne) {
     EXPECT_EQ(named->tokens, 1U);
     EXPECT_EQ(named->dim, 2U);
     EXPECT_EQ(named->rows(), values);
+    EXPECT_NEAR(named->mean_length, (std::sqrt(5.0) + 5 + std::sqrt(61.0)) / 3, 1e-15 * 5) << "of all systems";
     write_safetensors(path("none.safetensors"), std::vector{tensor("a", {1, 2}, others), tensor("b", {1, 2}, others)},
                       {});
     expect_refused(path("none.safetensors"), "2 tensors, none of which is called x");
@@ -273,6 +274,44 @@ TEST_F(StartFiles, OfTrajectoriesWithEitherOldSuperblockAreReadFromBaseAddressZe
     }
 }
 
+// "HDF5 File Format Specification", attribute message: version 3, which is that of names in UTF-8 such as h5py gives
+// them, has a byte more before the name, and that byte is 1.
+TEST_F(StartFiles, OfTrajectoriesSayTheirSystemsUnderANameInUtf8Too) {
+    const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (const bool utf8 : {false, true}) {
+        const hid_t file = H5Fcreate(path("name.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        const hid_t links = H5Pcreate(H5P_LINK_CREATE);
+        H5Pset_create_intermediate_group(links, 1);
+        const hsize_t shape[3] = {1, 4, 2};
+        const hid_t space = H5Screate_simple(3, shape, nullptr);
+        const hid_t set = H5Dcreate2(file, "/particles/tokens/position/value", H5T_IEEE_F32LE, space, links,
+                                     H5P_DEFAULT, H5P_DEFAULT);
+        ASSERT_GE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+        const hid_t group = H5Gcreate2(file, "parameters", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        const hid_t how = H5Pcreate(H5P_ATTRIBUTE_CREATE);
+        H5Pset_char_encoding(how, utf8 ? H5T_CSET_UTF8 : H5T_CSET_ASCII);
+        const hid_t one = H5Screate(H5S_SCALAR);
+        const hid_t systems = H5Acreate2(group, "systems", H5T_STD_I64LE, one, how, H5P_DEFAULT);
+        const long long two = 2;
+        ASSERT_GE(H5Awrite(systems, H5T_NATIVE_LLONG, &two), 0);
+        H5Aclose(systems);
+        H5Sclose(one);
+        H5Pclose(how);
+        H5Gclose(group);
+        H5Dclose(set);
+        H5Sclose(space);
+        H5Pclose(links);
+        H5Fclose(file);
+        const std::string whole = read_regular_file(path("name.h5"), 1U << 20U);
+        const std::size_t name = whole.find(std::string("systems\0", 8));
+        ASSERT_NE(name, std::string::npos);
+        EXPECT_EQ(whole[name - 9] == 3 && whole[name - 1] == 1, utf8) << "nothing is tested";
+        const auto found = open_start_file(path("name.h5"), std::nullopt);
+        EXPECT_EQ(found->systems, 2U) << utf8;
+        EXPECT_EQ(found->tokens, 2U) << utf8;
+    }
+}
+
 TEST_F(StartFiles, OfTrajectoriesOfSeveralGroupsWithoutTokensAreRefused) {
     const hid_t file = H5Fcreate(path("two.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t links = H5Pcreate(H5P_LINK_CREATE);
@@ -333,6 +372,13 @@ TEST_F(StartFiles, OfCsvAreOneRowAToken) {
 TEST_F(StartFiles, OfCsvWhoseFirstRowIsOfMissingNumbersAreRefused) {
     for (const std::string none : {"N/A", "#N/A", "None", "NA", "null", "NaN"}) {
         expect_refused(write("a.csv", none + "," + none + "\n1,2\n"), "in line 1");
+    }
+}
+
+// Nor is a number beyond all numbers, which some programs spell out.
+TEST_F(StartFiles, OfCsvWhoseFirstRowIsInfiniteAreRefused) {
+    for (const std::string word : {"inf", "Infinity", "infinity", "INFINITY"}) {
+        expect_refused(write("a.csv", word + "," + word + "\n1,2\n"), "'" + word + "' in line 1");
     }
 }
 

@@ -250,6 +250,23 @@ TEST(Limits, AreLookedAtBetweenAllSwitchesWithTheRunsOwnSizes) {
     EXPECT_THROW(run(settings, wide), Error);
 }
 
+// Under Post-LN tokens of one direction turn alike, and tokens that have all met do not turn: also where attention
+// repels from some time on.
+TEST(FusedTokens, StayOneWhereAttentionTurnsRound) {
+    Settings settings = few(Method::automatic);
+    settings.time = 1e5;
+    settings.rtol = 1e-10;
+    settings.atol = 1e-12;
+    const Record record = run(settings, scheme::Program::parse("norm(x + dt*f(x)*(t < 1000 ? 1 : -1))"));
+    EXPECT_EQ(record.outcome, Outcome::done);
+    ASSERT_FALSE(record.fused.empty()) << "nothing was tested";
+    EXPECT_EQ(record.fused.back().tokens.size(), settings.tokens);
+    for (const Fusing& fusing : record.fused) {
+        EXPECT_FALSE(fusing.apart) << "at t = " << fusing.t;
+    }
+    EXPECT_NEAR(record.samples.back().cosine, 1, 1e-12);
+}
+
 // After t = 10 nothing asks f: tokens that have become one direction stay where they are, or go their own ways.
 TEST(FusedTokens, StayWhereNothingPullsThem) {
     Settings settings = few(Method::automatic);

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/error.hpp"
+#include "dynamics/document.hpp"
 #include "dynamics/problem.hpp"
 #include "dynamics/run.hpp"
 #include "dynamics/start.hpp"
@@ -175,6 +176,22 @@ TEST(TrainedWeights, SayWhereARunIsUnlikeTheModel) {
     s.layers = 3;
     EXPECT_EQ(trained_notes(s),
               (std::vector<std::string>{"Of the model itself.", "The model has no mask, this run has a causal one."}));
+}
+
+// `beta` of the model, which is not that of the run.
+TEST(TrainedWeights, AreInTheDocumentAsTheModelHasThem) {
+    std::vector<std::size_t> asked;
+    Settings s = settings_with(counting_blocks(3, asked));
+    s.beta = 0.25;
+    s.layers = 4;
+    const Json weights = document(s, {}).at("weights");
+    EXPECT_EQ(weights.at("model"), "three");
+    EXPECT_EQ(weights.at("blocks"), 3);
+    EXPECT_EQ(weights.at("heads"), 1);
+    EXPECT_EQ(weights.at("beta"), 7);
+    EXPECT_EQ(weights.at("gains"), false);
+    EXPECT_EQ(weights.at("notes"), (std::vector<std::string>{"beta is 0.25, that of the model is 7.",
+                                                             "After its 3 blocks the model is gone through again."}));
 }
 
 TEST(TrainedWeights, ChangeAtIntegerTimesInTheLimit) {

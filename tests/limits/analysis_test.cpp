@@ -860,6 +860,30 @@ TEST(RowReport, CountsKeysFromTheBeginningOfTheText) {
     EXPECT_EQ(json.at("order"), order);
 }
 
+// Hidden keys are selected with the others, after those that are seen; the row still sees no more than its window.
+TEST(RowReport, WithMaskedKeysStillSaysWhichKeysItSees) {
+    model::Architecture a = small(true);
+    a.windows = {0, 8};
+    const model::Model<float> model = model::test::tiny_model<float>(a, 5);
+    Settings settings;
+    settings.head = {1, 0};
+    settings.row = 24;
+    settings.top = {4, 12};
+    settings.include_masked = true;
+    const Json json = row_document(model, some_ids(), settings);
+    EXPECT_EQ(json.at("keys"), 8);
+    EXPECT_EQ(json.at("first_key"), 17);
+    EXPECT_EQ(json.at("weights").size(), 8U);
+    EXPECT_EQ(json.at("logits").size(), 8U);
+    EXPECT_EQ(json.at("order").size(), 8U);
+    const reference::Row row = row_of(record(model, some_ids(), 1, Vectors::hidden), 0, 24, tokens, true);
+    ASSERT_EQ(json.at("distance").size(), 2U) << "more keys can be selected than are seen";
+    for (const Json& at : json.at("distance")) {
+        const double wanted = reference::distances(row, at.at("n").get<std::size_t>()).distance;
+        EXPECT_NEAR(at.at("true").get<double>(), wanted, 1e-6 * wanted);
+    }
+}
+
 TEST(RowReport, OfABlockThatDoesNotCallAttentionOnceIsRefused) {
     const auto refusal = [](const char* equation) -> std::string {
         model::Architecture a = small(true);

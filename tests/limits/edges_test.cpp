@@ -124,23 +124,21 @@ TEST(Edges, AllWeightOnOneKeyOfEveryRow) {
     }
 }
 
-// At an endless temperature all weights of a row are 1/L exactly, and the order is that of the keys.
+// At an endless temperature all weights of a row are 1/L exactly, and the order is that of the keys. The first three
+// keys get the same weights from the same rows, and the first of them is named as the one with the most weight.
 TEST(Edges, ExactlyTiedWeights) {
     model::Model<float> model = model::test::tiny_model<float>(one_layer(), 5);
     const std::vector<std::int32_t> ids = ids_of(24);
     const Result result = analyse(model, ids, with("softmax:1e30"), {24}).front();
     for (const HeadResult& head : result.heads) {
         EXPECT_NEAR(head.entropy_share, 1, 1e-12);
-        EXPECT_NEAR(
-            head.spectral * 1e30,
-            [] {
-                double sum = 0;  // the norm of I/L - 11'/L^2 is 1/L
-                for (std::size_t keys = 3; keys <= 24; ++keys) {
-                    sum += 1.0 / static_cast<double>(keys);
-                }
-                return sum / 22;
-            }(),
-            1e-12);
+        double mean = 0;  // of 1/L
+        for (std::size_t keys = 3; keys <= 24; ++keys) {
+            mean += 1.0 / static_cast<double>(keys) / 22;
+        }
+        EXPECT_NEAR(head.spectral * 1e30, mean, 1e-12) << "the norm of I/L - 11'/L^2 is 1/L";
+        EXPECT_NEAR(head.sink, mean, 1e-12);
+        EXPECT_EQ(head.sink_key, 0U);
         const auto five = std::find_if(head.by_n.begin(), head.by_n.end(), [](const auto& row) { return row.n == 5; });
         double share = 0;
         for (std::size_t keys = 6; keys <= 24; ++keys) {

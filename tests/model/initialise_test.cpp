@@ -279,6 +279,14 @@ TEST(Initialise, WhatASchemeGaveAModelGoesWithIt) {
     // Nor is one that replaced nGPT's own, or anything of an equation that no scheme has.
     asked.equation = medium("ngpt").equation;
     EXPECT_TRUE(unwired(asked).attention_norm.any());
+    // Nor is a scale of the FFN beside gains that the user chose, or the other way round.
+    Architecture scaled = medium("ngpt");
+    scaled.ffn_scale = 3;
+    EXPECT_EQ(unwired(scaled).ffn_scale, 3);
+    EXPECT_TRUE(unwired(scaled).ffn_gains);
+    Architecture no_gains = medium("ngpt");
+    no_gains.ffn_gains = false;
+    EXPECT_EQ(unwired(no_gains).ffn_scale, 8);
     Architecture own = medium("ngpt");
     own.equation = "unit(x + f(x))";
     EXPECT_TRUE(unwired(own).attention_norm.any() && unwired(own).ffn_gains && unwired(own).logit_gains);

@@ -126,6 +126,7 @@ TEST(Recorded, MemoryIsThatOfTheTensors) {
     EXPECT_EQ(bytes("query"), 4 * 4 * 2 * 7 * 4);
     EXPECT_EQ(bytes("key,value.0"), 4 * 5 * 1 * 7 * 4);
     EXPECT_EQ(bytes("branches"), 4 * 8 * 7 * 8);
+    EXPECT_EQ(bytes("hidden.2,hidden,hidden.3"), bytes("hidden")) << "what is asked for twice is saved once";
 }
 
 // A model with one head has an axis of heads like any other; one head that was asked for has none.
@@ -309,6 +310,21 @@ TEST(Strides, StandardErrorIsTheDeviationOverTheRootOfTheCount) {
     EXPECT_TRUE(std::isnan(mean_loss({}).loss));
 }
 
+// Of two windows the second has a token without numbers: the mean of the first alone would be that of another text.
+TEST(Strides, ALossThatIsNoNumberLeavesNoMean) {
+    Model<float> model = tiny_model<float>(tiny_llama("x + dt*f(norm(x)) | norm(x)"), 3);
+    model.parameters()->at(model.layout().tokens)[9 * model.architecture().dim] = NAN;
+    const TextScore score = score_by_strides(model, tiny_ids, {4, 4});  // 3, 1, 4, 1 and 5, 9, 2
+    EXPECT_FALSE(score.finite);
+    for (std::size_t i = 1; i < 4; ++i) {
+        EXPECT_TRUE(std::isfinite(score.losses[i])) << i;
+    }
+    EXPECT_TRUE(std::isnan(score.losses[6]));
+    EXPECT_TRUE(std::isnan(score.mean.loss));
+    EXPECT_TRUE(std::isnan(score.mean.standard_error));
+    EXPECT_TRUE(std::isnan(score.mean.perplexity));
+}
+
 TEST(Strides, ThatMakeNoSenseAreRefused) {
     const Model<float> model = load_model(golden_folder() / "gpt2");
     const std::vector<std::int32_t> text(50, 3);
@@ -326,6 +342,8 @@ TEST(AllowLong, GoesBeyondRotaryPositionsAlone) {
     Architecture a = tiny_llama("x + dt*f(norm(x)) | norm(x)");
     EXPECT_NO_THROW(check_length(a, batch));
     EXPECT_ERROR(check_length(a, 40), "allow-long of forward goes on beyond them");
+    EXPECT_ERROR(check_length(a, 40), "got 40 tokens, expected from 1 to 9, the positions of this");
+    EXPECT_ERROR(check_length(a, 40), "shorten the input, for example with length = 9");
     a.learned_positions = true;
     EXPECT_ERROR(check_length(a, batch), "positions of this model are learned, and there are no more of them");
     EXPECT_ERROR(check_length(a, 40), "learned");

@@ -53,7 +53,8 @@ TEST(StreamBound, GoesByTheLargestChannelOfACoefficient) {
 
 TEST(StreamBound, OfACoefficientThatIsNoNumberIsUnknown) {
     for (const char* const equation : {"a*x + dt*norm(f(norm(x))) | norm(x) where ~a[d] = 0.1",
-                                       "0.5*x + a*norm(f(norm(x))) | norm(x) where ~a[d] = 0.1"}) {
+                                       "0.5*x + a*norm(f(norm(x))) | norm(x) where ~a[d] = 0.1",
+                                       "0.5*x + dt*norm(f(norm(x))) + a | norm(x) where ~a[d] = 0.1"}) {
         Model<float> model = test::tiny_model<float>(test::tiny_architecture(equation), 3, false);
         EXPECT_EQ(stream_bound(model, 7), StreamBound::bounded);
         for (const int parameter : model.layout().blocks[2].learned) {
@@ -97,6 +98,18 @@ TEST(StreamBound, IsThatOfTheWeakestBlock) {
     // The weakest block need not be the last.
     EXPECT_EQ(bound_of("depth <= 0.25 ? x + dt*f(norm(x)) : norm(x + dt*f(x)) | norm(x)"), StreamBound::none);
     EXPECT_EQ(bound_of("depth <= 1 ? norm(x + dt*f(x)) : x + dt*f(norm(x)) | norm(x)"), StreamBound::bounded);
+}
+
+// Attention and the FFN add twice a norm each, which is 2, and a bias: 0.25 and, in its largest channel, 0.75.
+TEST(StreamReach, CountsABiasByItsLargestChannel) {
+    Model<float> model =
+        test::tiny_model<float>(test::tiny_architecture("x + 2*norm(f(x)) + bias where ~bias[d] = 0.25"), 3, false);
+    const std::vector<int>& learned = model.layout().blocks[1].learned;
+    ASSERT_EQ(learned.size(), 2U);
+    model.parameters()->at(learned[1])[5] = -0.75F;
+    const StreamReach reach = stream_reach(block_code(model, 1, 7));
+    EXPECT_EQ(reach.shares, (std::vector<std::vector<double>>{{1}}));
+    EXPECT_EQ(reach.constants, (std::vector<double>{2 + 0.25 + 2 + 0.75}));
 }
 
 TEST(StreamBound, HasANameForEveryAnswer) {

@@ -362,8 +362,29 @@ TEST(Recorder, HasNothingOfASubLayerThatIsNotRun) {
     }
     save("branch.0,attention.1,stream");
     const SafeTensors saved = SafeTensors::open(folder.path() / "saved.safetensors");
-    for (const float added : saved.read<float>("branch.0.attn")) {
-        EXPECT_EQ(added, 0);
+    for (const char* const branch : {"branch.0.attn", "branch.0.ffn"}) {
+        for (const float added : saved.read<float>(branch)) {
+            EXPECT_EQ(added, 0) << branch;
+        }
+    }
+}
+
+// Half of the blocks lack a sub-layer: what it would add is 0 there, and the other one and other blocks have theirs.
+TEST(Recorder, HasZerosOfABranchThatABlockLacks) {
+    const flyball::test::TemporaryFolder folder;
+    const std::string both = "x + dt*attn(norm(x)) + dt*ffn(norm(x))";
+    for (const auto& [only, lacking] : {std::pair{"attn", "ffn"}, {"ffn", "attn"}}) {
+        const std::string one = "x + dt*" + std::string(only) + "(norm(x))";
+        const Architecture a = tiny_architecture("depth <= 0.5 ? " + one + " : " + both + " | norm(x)");
+        const Model<float> model = tiny_model<float>(a, 5);
+        Recorder recorder(a, tiny_ids.size(), parse_recorded("branch.0,branch.3", a));
+        Pass<float>(model, tiny_ids.size()).forward(tiny_ids, recorder.taps());
+        recorder.save(folder.path() / "saved.safetensors", {});
+        const SafeTensors saved = SafeTensors::open(folder.path() / "saved.safetensors");
+        const std::vector<float> zeros(tiny_ids.size() * a.dim, 0.0F);
+        EXPECT_EQ(saved.read<float>(std::string("branch.0.") + lacking), zeros);
+        EXPECT_NE(saved.read<float>(std::string("branch.0.") + only), zeros);
+        EXPECT_NE(saved.read<float>(std::string("branch.3.") + lacking), zeros);
     }
 }
 

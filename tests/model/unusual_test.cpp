@@ -414,6 +414,9 @@ TEST(Config, WhatTransformersCannotReadOrWeCannotRunIsOneSentence) {
     const auto scaled = [](const Json& parameters) { return llama("llama", {{"rope_scaling", parameters}}); };
     const std::vector<Case> cases = {
         {{{"model_type", "gpt2"}, {"n_layer", nullptr}}, "n_layer = 'null'"},
+        {{{"model_type", "gpt2"}, {"vocab_size", 0}},
+         "vocab_size = '0' in config.json, expected a whole number from 1 to 1099511627776"},
+        {{{"model_type", "gpt2"}, {"vocab_size", 1099511627777}}, "a whole number from 1 to 1099511627776"},  // 2^40
         {{{"model_type", "gpt2"}, {"is_causal", false}}, "is_causal"},
         {{{"model_type", "gpt2"}, {"scale_attn_weights", nullptr}}, "true or false"},
         {{{"model_type", "bert"}, {"type_vocab_size", nullptr}}, "type_vocab_size"},
@@ -509,6 +512,34 @@ TEST(Config, AMessageSaysInWhichObjectOfTheFileAKeyStands) {
     });
     EXPECT_TRUE(caught.has("got factor = '0' in full_attention of rope_parameters of config.json, expected"))
         << caught.text;
+}
+
+TEST(Config, OfScaledPositionsOfOurOwnTheMessageNamesTheNumberThatIsWrong) {
+    const auto scaled = [](double factor, double positions) {
+        const Json json = {
+            {"model_type", "flyball"},
+            {"equation", "x + dt*f(norm(x)) | norm(x)"},
+            {"rope_scaling", {{"scaling", "linear"}, {"factor", factor}, {"original_positions", positions}}}};
+        return read(json).rope;
+    };
+    EXPECT_EQ(scaled(2, 16).factor, 2);
+    EXPECT_ERROR(scaled(0, 16), "got factor = '0.0' in rope_scaling of config.json, expected a number above 0");
+    EXPECT_ERROR(scaled(2, 0), "got original_positions = '0.0' in rope_scaling of config.json, expected a number");
+}
+
+// Blocks with a window turn channels of their own.
+TEST(Config, RotaryChannelsOfWindowsFitIntoHeadsAsThoseOfTheOthersDo) {
+    const Architecture a = read(llama("gemma3_text", {{"head_dim", 4}}));
+    EXPECT_NO_THROW(check(a, "it"));
+    for (const std::size_t wrong : {6U, 3U}) {
+        const std::string said = std::to_string(wrong) + " rotary channels in heads of 4 in it";
+        Architecture others = a;
+        others.rope.dims = wrong;
+        EXPECT_ERROR(check(others, "it"), said);
+        Architecture windows = a;
+        windows.window_rope->dims = wrong;
+        EXPECT_ERROR(check(windows, "it"), said);
+    }
 }
 
 TEST(Config, Gpt2KnowsItsSizesByTwoNamesAndTheSecondWins) {

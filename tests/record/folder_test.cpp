@@ -368,6 +368,24 @@ TEST(Folder, SettingsThatNoConfigurationCanHoldAreRefusedBeforeThereIsAFolder) {
     EXPECT_EQ(refusal(parent / "run", FolderUse::fresh, other), "");
 }
 
+// Names are listed whole: result.json and result.csv are two files.
+TEST(Provenance, AResultThatIsNotAsItWasRecordedIsRefused) {
+    const TemporaryFolder parent;
+    make_finished(parent / "run");
+    const auto said = [&](const char* name, const std::string& sum) -> std::string {
+        try {
+            expect_as_recorded(parent / "run" / name, sum);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(said("result.json", checksum(std::string_view("{}\n"))), "");
+    const std::string changed = said("result.json", checksum(std::string_view("{ }\n")));
+    EXPECT_NE(changed.find("result.json', which does not have its checksum in "), std::string::npos) << changed;
+    EXPECT_EQ(said("result.csv", checksum(std::string_view("{ }\n"))), "") << "nothing is recorded of it";
+}
+
 // 2026-01-31 12:00:00 UTC is 20484 days and a half after 1970; 9e18 s are 285 thousand million years, whose number
 // does not fit a tm, and gmtime gives none.
 TEST(Provenance, ATimeThatNoCalendarHasIsToldInSeconds) {

@@ -105,6 +105,16 @@ TEST(Ownership, AConfigurationOfOursBesideFilesOfSomebodyIsNoRunOfOurs) {
     }
 }
 
+// A kill before the first file of a run, or behind the last of one that is deleted, leaves such a folder.
+TEST(Ownership, AnEmptyFolderOfWorkIsNobodys) {
+    for (const char* const name : {"work", "work.finished"}) {
+        const TemporaryFolder parent;
+        std::filesystem::create_directories(parent / "p" / name);
+        EXPECT_EQ(not_ours(parent / "p"), "") << name;
+        EXPECT_EQ(refused(parent / "p", FolderUse::force), "") << name;
+    }
+}
+
 TEST(Ownership, AWorkFolderOfSomebodyInAFolderOfOursIsLeftAsItIs) {
     for (const char* const name : {"work/thesis.txt", "work.finished/thesis.txt"}) {
         const TemporaryFolder parent;

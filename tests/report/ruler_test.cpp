@@ -185,6 +185,10 @@ TEST(Compact, WritesFewCharacters) {
     EXPECT_EQ(compact(0.12345), "0.123");
     EXPECT_EQ(compact(-2.5), "−2.5");
     EXPECT_EQ(compact(1234), "1234");
+    EXPECT_EQ(compact(0.001), "0.001") << "fixed notation from a thousandth on";
+    EXPECT_EQ(compact(-0.001), "−0.001");
+    EXPECT_EQ(compact(0.0005), "5×10⁻⁴");
+    EXPECT_EQ(compact(1e5), "10⁵");
     EXPECT_EQ(compact(1e6), "10⁶");
     EXPECT_EQ(compact(-1e6), "−1×10⁶");
     EXPECT_EQ(compact(1.26e-7, 2), "1.3×10⁻⁷");

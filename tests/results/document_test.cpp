@@ -657,10 +657,10 @@ TEST(ResultFolders, ThatAreNoneAreRefused) {
 TEST(ResultFolders, ShowEveryValueOfASettingAndWhatTheKernelsWere) {
     const ResultFolder folder("train");
     folder.put("config.toml", "[train]\nscheme = [\"pre-ln\", \"peri-ln\"]\n");
-    folder.put("provenance.json", R"({"files": {"a": "b", "c": "d"}, "kernels": {"gemm": "avx2"}})");
+    folder.put("provenance.json", R"({"files": {"a": "b", "c": "d", "e": "f"}, "kernels": {"gemm": "avx2"}})");
     const Json read = folder.read();
     EXPECT_EQ(read["settings"], typed(R"([["scheme", "pre-ln, peri-ln"]])"));
-    EXPECT_EQ(read["provenance"], typed(R"([["files", "2 with checksums, in provenance.json"],
+    EXPECT_EQ(read["provenance"], typed(R"([["files", "3 with checksums, in provenance.json"],
                                             ["kernels", "{\"gemm\":\"avx2\"}"]])"));
 }
 

@@ -148,5 +148,16 @@ TEST(Moments, TellWhenRoundingIsAllThatIsSeen) {
     EXPECT_TRUE(moments("norm(x + dt*f(x)*((1+1e-9*t)^2-1-2e-9*t)*1e16)", 20).unresolved);
 }
 
+// A pole at t = 7.5, and rounding that begins at t = 0 or at t = 12. Nobody comes to what is behind the first of them.
+TEST(Moments, OfAPoleAndRoundingTellTheFirst) {
+    const auto end = [](const std::string& u) {
+        const std::string noise = "((1+1e-9*" + u + ")^2-1-2e-9*" + u + ")*1e16";
+        return moments(("norm(x + dt*f(x)*(1/log(t/7.5) + " + noise + "))").c_str(), 20).unresolved.value_or(0);
+    };
+    EXPECT_GT(end("t"), 0);
+    EXPECT_LT(end("t"), 7.4);
+    EXPECT_NEAR(end("max(0,t-12)"), 7.5, 1e-12);
+}
+
 }  // namespace
 }  // namespace flyball::scheme::test::moments_test

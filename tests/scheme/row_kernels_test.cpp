@@ -213,7 +213,7 @@ TYPED_TEST(RowKernelsOf, CombineEqualsTheDefinition) {
     using Real = TypeParam;
     const std::size_t rows = 3;
     for (std::size_t dim = 1; dim <= 21; ++dim) {
-        for (std::size_t count = 0; count <= 5; ++count) {
+        for (std::size_t count = 0; count <= 6; ++count) {
             std::vector<std::vector<Real>> sources(count, std::vector<Real>(rows * dim));
             std::vector<Real> channel(dim);
             const Random random(dim, count);
@@ -225,8 +225,9 @@ TYPED_TEST(RowKernelsOf, CombineEqualsTheDefinition) {
                 for (std::size_t i = 0; i < rows * dim; ++i) {
                     sources[t][i] = static_cast<Real>(random.normal(1000 * t + i));
                 }
-                terms[t] = {t == 4 ? nullptr : sources[t].data(), static_cast<Real>(random.normal(6000 + t)),
-                            t == 1 ? channel.data() : nullptr};
+                // The last two are added to every row: one number, and one for each channel.
+                terms[t] = {t >= 4 ? nullptr : sources[t].data(), static_cast<Real>(random.normal(6000 + t)),
+                            t == 1 || t == 5 ? channel.data() : nullptr};
             }
             std::vector<double> expected(rows * dim, 0.0);
             for (const RowTerm<Real>& term : terms) {

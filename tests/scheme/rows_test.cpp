@@ -1,6 +1,8 @@
 // Runs on rows where one call follows another, or where there are more rows than one block holds.
 #include "scheme/rows.hpp"
 
+#include <algorithm>
+
 #include "support.hpp"
 
 namespace flyball::scheme::test::rows_test {
@@ -102,6 +104,45 @@ TEST(Rows, SlopesThatWaitForACallAreThoseOfTheirOwnRow) {
         }
     }
     EXPECT_LT(largest_difference(slopes[0], wanted), 1e-13);
+}
+
+// Results overwrite the streams in place: what one stream hands to another must be what it was before.
+TEST(Rows, AStreamMayEndAsWhatAnotherWasBefore) {
+    const std::size_t rows = 2;
+    const std::size_t dim = 3;
+    const Program program = Program::parse("old = x; x = y + dt*f(x); y = old");
+    ASSERT_EQ(program.stream_count(), 2U);
+    RowStep<double> step(program, SubLayers::attention_only, rows, dim);
+    State<double> state = State<double>::start(program, rows, dim, random_rows(rows, dim, 1));
+    const std::vector<double> x = state.streams[0];
+    const std::vector<double> y = random_rows(rows, dim, 2);
+    state.streams[1] = y;
+    step.layer(Environment::layer(1, 4, 0.5, rows, dim), state,
+               [&](SubLayer, const double* in, double* out) { std::copy_n(in, rows * dim, out); });
+    EXPECT_EQ(state.streams[1], x);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        EXPECT_NEAR(state.streams[0][i], y[i] + x[i] / 2, 1e-15);
+    }
+}
+
+// As a gated branch at its start: norm(0) is 0, but a model's norm adds its bias.
+TEST(Rows, ANormOfNothingIsItsBias) {
+    const std::size_t rows = 2;
+    const std::size_t dim = 3;
+    const Program program = Program::parse("x + dt*norm(a*f(x)) where ~a = 0");
+    RowStep<double> step(program, SubLayers::attention_only, rows, dim);
+    const std::vector<double> start = random_rows(rows, dim, 1);
+    const std::vector<double> bias = {3, -1, 0.5};
+    for (const bool biased : {false, true}) {
+        State<double> state = State<double>::start(program, rows, dim, start);
+        BlockParameters<double> parameters;
+        parameters.norms.resize(1);
+        parameters.norms[0].bias = biased ? bias.data() : nullptr;
+        step.layer(Environment::layer(1, 4, 0.5, rows, dim), state, plain_sub_layers<double>(rows, dim, 1), parameters);
+        for (std::size_t i = 0; i < start.size(); ++i) {
+            EXPECT_NEAR(state.streams[0][i], start[i] + (biased ? bias[i % dim] / 2 : 0), 1e-15) << biased;
+        }
+    }
 }
 
 // Three coordinates of vectors of R^12: rms(x) has the length sqrt(12), and turns with x/|x| as unit(x) does.

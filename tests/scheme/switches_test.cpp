@@ -80,6 +80,8 @@ TEST(Reads, TellsWhetherAQuantityIsAskedFor) {
     EXPECT_TRUE(asks_for(Program::parse("x + dt*f(x)/n"), Quantity::n));
     EXPECT_TRUE(asks_for(Program::parse("x + dt*f(x) | norm(x)/n"), Quantity::n)) << "in the readout alone";
     EXPECT_TRUE(asks_for(Program::parse("x + dt*alpha*f(x) where ~alpha = 1/n"), Quantity::n));
+    EXPECT_TRUE(asks_for(Program::parse("attn: x + dt*f(x)/n; ffn: x + dt*f(x)"), Quantity::n));
+    EXPECT_TRUE(asks_for(Program::parse("attn: x + dt*f(x); ffn: x + dt*f(x)/n"), Quantity::n));
     EXPECT_FALSE(asks_for(Program::parse("x + dt*f(x)/d | norm(x)"), Quantity::n));
 }
 

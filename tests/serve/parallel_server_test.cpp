@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -359,6 +360,33 @@ TEST(Server, IdleConnectionsAreEnded) {
     const Clock::time_point begin = Clock::now();
     EXPECT_EQ(visitor.rest(), "");
     EXPECT_LT(seconds_since(begin), 8.0);
+}
+
+// The time of a request begins anew with every answer: who asks again and again may stay for longer than one request may
+// take. A visit in which this machine itself halted says nothing, and is made again.
+TEST(Server, AConnectionThatIsUsedAgainHasItsTimeAnew) {
+    constexpr double request_seconds = 0.6;
+    const std::string good = "HTTP/1.1 200 OK";
+    const Running server({.most_connections = 4, .request_seconds = request_seconds, .answer_seconds = 10});
+    for (int visit = 0; visit < 5; ++visit) {
+        const Visitor visitor(server.port());
+        const Clock::time_point begin = Clock::now();
+        Clock::time_point before = begin;
+        double longest = 0;
+        std::string said = good;
+        while (said == good && seconds_since(begin) < 2 * request_seconds) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            visitor.send(get(server.port()));
+            said = status(visitor.answer());
+            longest = std::max(longest, seconds_since(before));
+            before = Clock::now();
+        }
+        if (longest < request_seconds / 2) {
+            EXPECT_EQ(said, good) << "after " << seconds_since(begin) << " s";
+            return;
+        }
+    }
+    GTEST_SKIP() << "this machine halts too often to see it";
 }
 
 // Who has asked in time may take the answer slowly.

@@ -7,6 +7,7 @@
 #include "support.hpp"
 #include "theory/flow.hpp"
 #include "theory/prediction.hpp"
+#include "theory/tail.hpp"
 
 namespace flyball::theory::test {
 namespace {
@@ -142,7 +143,10 @@ TEST(Solve, HasNoDigitsWhereGammaMovesMoreSlowlyThanNumbersCanSay) {
         EXPECT_NEAR(at(named("pre-ln"), sharp, t).gamma / (2 * std::exp(-600.0) * std::log1p(t)), 1, 1e-8) << t;
     }
     for (const double t : {1e48, 1e50, 1e55, 1e80}) {
-        EXPECT_TRUE(std::isnan(at(named("pre-ln"), sharp, t).gamma)) << t;
+        const Point point = at(named("pre-ln"), sharp, t);
+        EXPECT_TRUE(std::isnan(point.gamma)) << t;
+        EXPECT_TRUE(std::isnan(point.velocity) && std::isnan(point.log_one_minus_gamma)) << t;
+        EXPECT_NEAR(point.radius / (1 + t), 1, 1e-9) << "each token sees itself alone, so that r' = 1";
     }
     const Law law = terminal_law(named("pre-ln"), sharp);
     ASSERT_EQ(law.kind, LawKind::frozen);
@@ -174,6 +178,69 @@ TEST(Flow, CarriesAShortStreamAsItsVectorUntilItIsLongAgain) {
     ASSERT_TRUE(flow.settle(0, state));
     EXPECT_NEAR(flow.numbers()[2], 0.25, 1e-14);
     EXPECT_NEAR(flow.numbers()[3], std::log(0.1), 1e-14);
+}
+
+// The last of both kinds of times; 0 where there is none.
+TEST(Flow, ChangesLastAtTheLaterOfItsSwitchesAndStops) {
+    const auto last_change = [](const char* text) { return Flow(equation(text), with(8, 1)).last_change(); };
+    EXPECT_EQ(last_change("norm(x + dt*f(x))"), 0);
+    EXPECT_NEAR(last_change("norm(x + dt*f(x)*(t < 500 ? 1 : 2))"), 500, 1e-9);
+    EXPECT_GE(last_change("norm(x + dt*f(x)*exp(-(t-300)^2*4))"), 300);
+    EXPECT_LT(last_change("norm(x + dt*f(x)*exp(-(t-300)^2*4))"), 5000);
+    EXPECT_NEAR(last_change("norm(x + dt*f(x)*exp(-(t-300)^2*4)*(t < 5000 ? 1 : 2))"), 5000, 1e-9);
+    EXPECT_GE(last_change("norm(x + dt*f(x)*exp(-(t-300)^2*4)*(t < 5 ? 1 : 2))"), 300);
+}
+
+// |y| = 1 - t/2 and |z| = 1 - t/3, whichever is written first.
+TEST(Flow, EndsWithTheStreamThatReachesZeroFirst) {
+    for (const char* text : {"y = y - dt*unit(y)/2; z = z - dt*unit(z)/3; x = norm(x + dt*f(x)) | x + y + z",
+                             "z = z - dt*unit(z)/3; y = y - dt*unit(y)/2; x = norm(x + dt*f(x)) | x + y + z"}) {
+        Flow flow(equation(text), with(8, 1));
+        const auto ending = flow.ending(0);
+        ASSERT_TRUE(ending) << text;
+        EXPECT_EQ(ending->stream, "y") << text;
+        EXPECT_NEAR(ending->when, 2, 1e-12) << text;
+        EXPECT_NEAR(ending->left, 2, 1e-12) << text;
+        const Law law = terminal_law(equation(text), with(8, 1));
+        ASSERT_EQ(law.kind, LawKind::extinct) << text << ": " << law.note;
+        EXPECT_NEAR(law.time.value(), 2, 1e-11) << text;
+        EXPECT_NE(law.note.find("y reaches zero"), std::string::npos) << law.note;
+    }
+}
+
+// 1-gamma = e^2/(e^2 + 2e + n): gamma rises while e goes to zero, from either side, and falls as it goes on.
+TEST(Direction, SaysWhichWayTheCosineGoesOnBothSidesOfConsensus) {
+    constexpr double n = 6;
+    const auto lacks = [](double e) { return e * e / (e * e + 2 * e + n); };
+    for (const double eta : {-0.5, -1e-3, 1e-3, 0.5}) {
+        for (const double rate : {-0.25, 0.25}) {
+            Direction direction;
+            direction.chart = Chart::eta;
+            direction.value = eta;
+            const double h = 1e-5 * std::abs(eta);
+            const double slope = (lacks(eta - h) - lacks(eta + h)) / (2 * h) * rate;  // of gamma
+            double sign = 0;
+            const double log_speed = direction.log_relative_speed(n, rate, sign);
+            EXPECT_EQ(sign, std::copysign(1.0, -eta * rate)) << eta << ' ' << rate;
+            EXPECT_NEAR(sign * std::exp(log_speed) * lacks(eta) / slope, 1, 1e-7) << eta << ' ' << rate;
+            EXPECT_NEAR(direction.speed(n, rate) / slope, 1, 1e-7) << eta << ' ' << rate;
+        }
+    }
+}
+
+// x follows y, whose share falls like 1/t: 1-gamma ~ t^-2, so that lambda = 2/t and gamma' = lambda (1-gamma). From
+// some t on the velocity is what rounding leaves of two parts of size 1.
+TEST(Samples, WhoseVelocityHasNoDigitsAreMendedFromTheirOwnDifferences) {
+    const scheme::Program follower = equation("o = f(x); y = y + dt*(o - y)/(1+t); x = norm(x + dt*y)");
+    ASSERT_TRUE(std::isnan(at(follower, with(8, 1), 1e28).log_velocity)) << "nothing is tested";
+    const std::vector<Sample> samples = sampled_back_from(follower, with(8, 1), 1e24, 1e28);
+    ASSERT_GE(samples.size(), 32U);
+    for (const Sample& sample : samples) {
+        EXPECT_TRUE(sample.forward) << sample.t;
+        EXPECT_NEAR(sample.log_rate, std::log(2 / sample.t), 1e-3) << sample.t;
+        EXPECT_NEAR(sample.log_velocity, std::log(2 / sample.t) - sample.u, 1e-3) << sample.t;
+        EXPECT_NEAR(sample.log_s, std::log(sample.t), 1e-3) << sample.t;
+    }
 }
 
 // r = 1 + t and a = (1+t)^-9, so that 1-gamma = C t^-20 to t = 1e100, where it is 1e-2000. Of the other one r ~ t^9.5, up

@@ -40,5 +40,52 @@ TEST(NearLaw, TheErrorOfItsConstantCoversThatOfItsExponent) {
     }
 }
 
+// t lambda = sqrt t, wrong by up to `wobble`, and gamma' = 3 t^-0.5 exp(-2 sqrt t). Wobbles of period three agree
+// neither with those of eight members before nor with their neighbours.
+TEST(FarLaw, AnExactPowerAddsNothingToTheErrorOfItsConstant) {
+    constexpr double wobble = 1e-4;
+    Walk walk;
+    walk.noise = 1e-14;
+    for (int k = 4; k <= 48; ++k) {
+        Sample sample{};
+        sample.t = std::pow(10, k / 4.0);
+        const double root = std::sqrt(sample.t);
+        sample.u = 4 + 2 * root;
+        sample.log_rate = std::log((root + (k < 48 ? wobble * (k % 3 - 1) : 0)) / sample.t);
+        sample.log_velocity = std::log(3) - std::log(sample.t) / 2 - 2 * root;
+        sample.gamma = 1;
+        sample.forward = sample.on_grid = true;
+        walk.samples.push_back(sample);
+    }
+    Tail tail;
+    tail.slope = -0.5;
+    const Law law = far_law(walk, tail);
+    ASSERT_EQ(law.kind, LawKind::stretched) << law.note;
+    EXPECT_EQ(law.p.value(), 0.5);
+    EXPECT_EQ(law.power.value(), -0.5) << "t^(p-1), though kappa is known to 1e-4 alone";
+    EXPECT_NEAR(law.rate.value(), 2, 1e-12);
+    EXPECT_NEAR(law.log_constant.value(), std::log(3), 1e-8);
+    EXPECT_LT(law.error.value(), 1e-8);
+}
+
+// Another law before half of u has been come: lambda = 1/2 from t = 5000 on, and like t^3 before.
+TEST(Tail, IsTheLastHalfOfTheWayWhereOneMinusGammaUnderflowed) {
+    Walk walk;
+    walk.underflow = true;
+    for (int k = 1; k <= 100; ++k) {
+        Sample sample{};
+        sample.t = 100.0 * k;
+        sample.u = sample.t / 2;
+        sample.log_rate = std::log(0.5) + std::min(0.0, 3 * std::log(sample.t / 5000));
+        walk.samples.push_back(sample);
+    }
+    const Tail tail = tail_of(walk);
+    ASSERT_EQ(tail.samples.size(), 51U);
+    EXPECT_EQ(tail.samples.front().t, 5000);
+    EXPECT_EQ(tail.samples.back().t, 10000);
+    EXPECT_NEAR(tail.slope, 0, 1e-12);
+    EXPECT_LT(tail.drift, 1e-12);
+}
+
 }  // namespace
 }  // namespace flyball::theory::test

@@ -1,4 +1,6 @@
 // The terminal law against closed forms, over the catalogue, and for equations nobody thought of.
+#include <cstdio>
+
 #include "core/error.hpp"
 #include "sanitized.hpp"
 #include "scheme/limit.hpp"
@@ -200,6 +202,18 @@ TEST(TerminalLaw, OfNoKnownKindTellsHowFarItCame) {
     EXPECT_EQ(law.kind, LawKind::other);
     EXPECT_NE(law.note.find("at t = 1e+100: "), std::string::npos) << law.note;
     EXPECT_NE(law.note.find("1-gamma = exp(-"), std::string::npos) << law.note;
+    // Near consensus lambda = 2/((1+t) log(2+t)), at the end and at the root of it.
+    double last = 0;
+    double middle = 0;
+    double when = 0;
+    const std::string begin = "; log(t gamma'/(1-gamma)) = ";
+    const std::size_t place = law.note.find(begin);
+    ASSERT_NE(place, std::string::npos) << law.note;
+    ASSERT_EQ(std::sscanf(law.note.c_str() + place + begin.size(), "%lf, and %lf at t = %lf", &last, &middle, &when), 3)
+        << law.note;
+    EXPECT_NEAR(std::log10(when), 50, 0.3);
+    EXPECT_NEAR(last, std::log(2 / std::log(1e100)), 1e-3);
+    EXPECT_NEAR(middle, std::log(2 / std::log(when)), 1e-3);
 }
 
 TEST(TerminalLaw, GivesTheLogarithmOfAConstantThatOverflows) {

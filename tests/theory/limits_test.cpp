@@ -30,6 +30,19 @@ TEST(LimitOf, HasALargeErrorWhereTheSequenceGoesOn) {
     EXPECT_EQ(limit_of(on_times(-8, 24, [](double t) { return std::pow(std::log(t), 4); })).error, HUGE_VAL);
 }
 
+// Each step of a sequence between the times of the grid may be as small as it likes: what counts is how far the last
+// eight of them went, here 8e-6.
+TEST(LimitOf, OfMembersBetweenTheGridComparesThoseEightApart) {
+    std::vector<Term> terms;
+    for (int i = 0; i < 100; ++i) {
+        terms.push_back({1.0 + i, 1e-6 * i, 1e-15, false});
+    }
+    const Estimate limit = limit_of(terms);
+    EXPECT_NEAR(limit.error, 8e-6, 1e-9);
+    terms.resize(8);
+    EXPECT_EQ(limit_of(terms).error, HUGE_VAL) << "none is eight after another";
+}
+
 TEST(LimitOfSeries, TakesOutEveryTermOfTheSeries) {
     const auto terms = on_times(4, 14, [](double t) { return 3 + 2 / t - 40 / (t * t) + 300 / (t * t * t); });
     EXPECT_NEAR(limit_of_series(terms, 1).value, 3, 1e-9);

@@ -213,6 +213,21 @@ TEST(ReducedLaw, DoesNotGoOnAfterAPulseThatIsTooNarrowForNumbers) {
     EXPECT_EQ(law.kind, LawKind::other);
 }
 
+// The time from which nobody can go on is itself still reached, and not a step is taken from there.
+TEST(Track, EndsWhereAFactorChangesTooQuicklyForNumbers) {
+    for (const char* text : {"norm(x + dt*f(x)*1e20*exp(-(t-300)^2*1e29))", "norm(x + dt*f(x)/log(t+0.3))",
+                             "norm(x - dt*f(x)/log((t+1)/1.7))"}) {
+        const double last = Flow(equation(text), with(8, 1)).unresolved();
+        ASSERT_LT(last, 301) << text;
+        Track track(equation(text), with(8, 1));
+        ASSERT_TRUE(track.go_to(last)) << text << ": " << track.stopped();
+        ASSERT_EQ(track.t(), last) << text;
+        EXPECT_FALSE(track.step(400)) << text;
+        EXPECT_EQ(track.t(), last) << text;
+        EXPECT_EQ(track.stopped(), "a factor of the equation changes too quickly for numbers") << text;
+    }
+}
+
 TEST(ReducedLaw, AStreamNormalisedInsideMovesAsLayersDo) {
     // norm(x) + dt f(norm(x)): the limit is Post-LN, not the derivative of the text.
     const Settings settings = with(12, 1);
@@ -379,6 +394,24 @@ TEST(Settings, ThatMakeNoSenseAreRefused) {
     for (const char* text : {"x + f(x)", "x + dt*tanh(f(x))", "x + dt*f(ln(x))"}) {
         EXPECT_THROW(initial_velocity(equation(text), {}), Error) << text;
     }
+}
+
+// Under the name that it was given: one beta is --beta, several are --heads-beta.
+TEST(Settings, ABetaThatMakesNoSenseIsCalledByItsName) {
+    const auto refusal = [](const std::vector<double>& betas) -> std::string {
+        Settings settings;
+        settings.betas = betas;
+        try {
+            check(named("post-ln"), settings);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "nothing was refused";
+    };
+    EXPECT_NE(refusal({-1.5}).find("beta = -1.5"), std::string::npos) << refusal({-1.5});
+    EXPECT_EQ(refusal({-1.5}).find("heads"), std::string::npos) << refusal({-1.5});
+    EXPECT_NE(refusal({1, -1.5}).find("heads-beta = -1.5"), std::string::npos) << refusal({1, -1.5});
+    EXPECT_NE(refusal({}).find("no beta"), std::string::npos) << refusal({});
 }
 
 TEST(ConsensusConstant, IsTheIntegral) {

@@ -83,6 +83,22 @@ TEST(AddedTokens, AreLookedForInTheNormalisedTextAsItHasThem) {
     EXPECT_EQ(ids(false), (Ids{2, 0, 1, 2, 3}));
 }
 
+// Made small, "AB" is the text of another token, too. The library has special tokens before others, and otherwise the
+// one that the file has first.
+TEST(AddedTokens, OfTwoWithOneNormalisedTextTheFirstCounts) {
+    const auto ids = [](bool second_is_special) {
+        const Json tokens = {
+            {{"id", 2}, {"content", "AB"}, {"normalized", true}},
+            {{"id", 3}, {"content", "ab"}, {"normalized", true}, {"special", second_is_special}},
+        };
+        const Json model = {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}}}, {"merges", Json::array()}};
+        const Json json = {{"added_tokens", tokens}, {"normalizer", {{"type", "Lowercase"}}}, {"model", model}};
+        return Tokenizer::parse(dump_json(json), "the file").encode("abaAB");
+    };
+    EXPECT_EQ(ids(false), (Ids{2, 0, 2}));
+    EXPECT_EQ(ids(true), (Ids{3, 0, 3}));
+}
+
 Tokenizer metaspace(const Json& switches) {
     Json step = {{"type", "Metaspace"}, {"replacement", "▁"}};
     step.update(switches);
@@ -141,6 +157,16 @@ TEST(ByteFallbackDecoder, BytesThatAreNoTextAreOneMarkEach) {
     EXPECT_EQ(tokenizer.decode(Ids{1, 2}), "\u00E9");
     EXPECT_EQ(tokenizer.decode(Ids{0, 1, 1, 0}), "a\uFFFD\uFFFDa");
     EXPECT_EQ(tokenizer.decode(Ids{1, 2, 1}), "\uFFFD\uFFFD\uFFFD");  // the good pair is lost with the rest
+}
+
+TEST(ByteFallbackDecoder, ReadsSmallDigitsAsLargeOnes) {
+    const Json json = {
+        {"decoder", {{"type", "ByteFallback"}}},
+        {"model",
+         {{"type", "BPE"}, {"vocab", {{"<0xc3>", 0}, {"<0xaF>", 1}, {"<0xgf>", 2}}}, {"merges", Json::array()}}}};
+    const Tokenizer tokenizer = Tokenizer::parse(dump_json(json), "the file");
+    EXPECT_EQ(tokenizer.decode(Ids{0, 1}), "\u00EF");
+    EXPECT_EQ(tokenizer.decode(Ids{2}), "<0xgf>") << "g is no digit";
 }
 
 // A decoder that does not say whether it cleans up does: no space before a full stop, n't joined to its word.

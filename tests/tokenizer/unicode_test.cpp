@@ -83,6 +83,9 @@ TEST(TokenizerUnicode, HangulIsComposedAndDecomposed) {
     EXPECT_EQ(nfd("각"), "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8");
     EXPECT_EQ(nfc("\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8"), "각");
     EXPECT_EQ(nfc("\xEA\xB0\x80\xE1\x86\xA8"), "각");  // a syllable without a tail takes one
+    // U+11A7, one before the first tail, is a vowel of old Korean and composes with nothing; U+11C3 is behind the last.
+    EXPECT_EQ(nfc("\xEA\xB0\x80\xE1\x86\xA7"), "\xEA\xB0\x80\xE1\x86\xA7");
+    EXPECT_EQ(nfc("\xEA\xB0\x80\xE1\x87\x83"), "\xEA\xB0\x80\xE1\x87\x83");
 }
 
 TEST(TokenizerUnicode, ComposingSkipsMarksOfAnotherClassAndStopsAtTheSame) {

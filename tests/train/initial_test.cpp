@@ -85,6 +85,19 @@ TEST(Init, OfResidualMatricesIsOfOutputAndFfnOut) {
     EXPECT_NEAR(deviation(changed.model.at(block.ffn_in[0].weight), 4 * 64 * 64), 0.02, 0.001);
 }
 
+// DeepNorm draws a matrix by the numbers of its inputs and outputs, which the feed-forward's two have exchanged.
+TEST(Init, IsTheDeviationWhateverTheSchemesOwnIs) {
+    const Initial changed = started("matrices=0.5", "deepnorm");
+    const model::BlockLayout& block = changed.model.layout().blocks[1];
+    const auto of = [&](const model::Linear& one, std::size_t count) {
+        return deviation(changed.model.at(one.weight), count);
+    };
+    EXPECT_NEAR(of(block.qkv[0], 3UL * 64 * 64), 0.5, 0.02);
+    EXPECT_NEAR(of(block.output, 64UL * 64), 0.5, 0.03);
+    EXPECT_NEAR(of(block.ffn_in[0], 4UL * 64 * 64), 0.5, 0.02);
+    EXPECT_NEAR(of(block.ffn_out, 4UL * 64 * 64), 0.5, 0.02);
+}
+
 TEST(Init, OfAGatedFfnIsOfGateAndUp) {
     Settings s = wide();
     s.ffn_kind = Ffn::swiglu;

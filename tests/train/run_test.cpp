@@ -75,6 +75,29 @@ TEST_F(RunTest, StoppedAfterAStepAndTakenUpEndsWithTheSameBits) {
               std::filesystem::file_size(folder_ / "parts" / event_file_name));
 }
 
+// Whoever looks at the first step of the second half takes 40 ms for it, so that two steps took more, and each of those
+// that are left is expected to take half of that. Twenty steps before them took time too, but not of this run.
+TEST_F(RunTest, TakenUpExpectsOfItsStepsWhatThoseSinceThenTook) {
+    std::atomic<bool> stop{false};
+    Watch watch;
+    watch.stop = &stop;
+    watch.step = [&](const Json& line, double) { stop = line.at("step") == 20; };
+    EXPECT_FALSE(run_in(folder_ / "run", FolderUse::fresh, watch).complete);
+    std::vector<double> expected;
+    watch.step = [&](const Json& line, double seconds_left) {
+        EXPECT_EQ(line.at("step"), 21 + expected.size());
+        expected.push_back(seconds_left);
+        if (expected.size() == 1) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(40));
+        }
+    };
+    stop = false;
+    EXPECT_TRUE(run_in(folder_ / "run", FolderUse::resume, watch).complete);
+    ASSERT_EQ(expected.size(), 20U);
+    EXPECT_GE(expected[1], 0.040 / 2 * 18);
+    EXPECT_EQ(expected[19], 0);
+}
+
 TEST_F(RunTest, LinesBeyondTheRestartPointAreCut) {
     std::atomic<bool> stop{false};
     Watch watch;
