@@ -200,8 +200,10 @@ void check_redirections(const ConfigReader& config) {
         config.fail("configuration_files", "no such key, by which another file may stand for config.json",
                     "call the one for your version config.json");
     }
-    if (const auto found = json.find("tie_last_hidden_states");
-        found != json.end() && (*found == false || *found == 0)) {
+    const auto is_no = [](const Json& value) {
+        return value.is_boolean() ? !value.get<bool>() : value.is_number() && value.get<double>() == 0;
+    };
+    if (const auto found = json.find("tie_last_hidden_states"); found != json.end() && is_no(*found)) {
         config.fail("tie_last_hidden_states", "true: the last hidden states are those behind the final norm",
                     "take the key out; logits do not depend on it");
     }
