@@ -106,6 +106,25 @@ TEST(Shares, NegativeWeightsHaveNone) {
     }
 }
 
+TEST(Shares, OfSomeNegativeWeightsAreNoneThoughTheirSumIsPositive) {
+    bool met = false;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        const model::Model<float> model = small(seed);
+        Settings settings = under({"sa-softmax"});
+        const Result result = analyse(model, some_ids(), settings, {3}).front();
+        for (std::size_t head = 0; head < 2; ++head) {
+            settings.head = {0, head};
+            settings.row = 2;  // the only one of three tokens that counts
+            const auto row = row_document(model, some_ids(), settings).at("weights").get<std::vector<double>>();
+            if (total(row) > 0 && *std::min_element(row.begin(), row.end()) < 0) {
+                met = true;
+                EXPECT_TRUE(std::isnan(result.heads[head].active) && std::isnan(result.heads[head].sink)) << seed;
+            }
+        }
+    }
+    EXPECT_TRUE(met) << "otherwise this says nothing";
+}
+
 // A mean over those heads that happen to have no negative weight would be of other heads than the means beside it.
 TEST(Shares, AreNoMeanOverSomeOfTheHeads) {
     bool of_one_alone = false;
