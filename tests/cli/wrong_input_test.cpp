@@ -206,7 +206,11 @@ TEST(RightInput, IsTheEmptyTextWhereNothingStandsBehindTheSign) {
     EXPECT_EQ(first.exit, 0) << first.err;
     EXPECT_EQ(first.out, run_program("tokenize builtin:pre-ln --json --string ''").out);
     EXPECT_EQ(run_program("tokenize builtin:pre-ln --tokens --string=").out, "0 tokens\n");
-    EXPECT_EQ(run_program("tokenize builtin:pre-ln --string -- --string=").exit, 2);  // given twice
+    const Outcome twice = run_program("tokenize builtin:pre-ln --string -- --string=");
+    EXPECT_EQ(twice.exit, 2);
+    EXPECT_NE(twice.err.find("got --string several times"), std::string::npos) << twice.err;
+    const Outcome behind = run_program("tokenize builtin:pre-ln --string -- --config=");
+    EXPECT_NE(behind.err.find("got --config '', expected the name of a file"), std::string::npos) << behind.err;
     // What stands where a value has to be is the value, however it looks.
     EXPECT_EQ(run_program("tokenize builtin:pre-ln --string --x=").out, "4 tokens\n45 45 120 61\n");
     EXPECT_EQ(run_program("tokenize builtin:pre-ln --string --text=").out, "7 tokens\n45 45 116 101 120 116 61\n");
