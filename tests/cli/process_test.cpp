@@ -134,7 +134,7 @@ TEST(Process, AFileThatShrinksWhileItIsReadIsOneSentence) {
 }
 
 // What nobody has asked to be saved ends at once, with the exit code of an interrupt and not that of a kill.
-TEST(Process, AnInterruptBeforeThereIsAnythingToSaveHasItsExitCode) {
+TEST(Process, ASignalBeforeThereIsAnythingToSaveHasItsExitCode) {
     for (const char* const signal : {"TERM", "INT"}) {
         const Outcome outcome = run_program("train --tokens 400000000 --threads 1",
                                             std::string("timeout --preserve-status -s ") + signal + " 1");
@@ -144,7 +144,7 @@ TEST(Process, AnInterruptBeforeThereIsAnythingToSaveHasItsExitCode) {
 }
 
 // nohup, and jobs in the background of a script.
-TEST(Process, AnInterruptThatIsSwitchedOffStaysSo) {
+TEST(Process, ASignalThatIsSwitchedOffStaysSo) {
     const Outcome outcome = run_program(
         "train --tokens 400000000 --threads 1; } & pid=$!; sleep 0.5; kill -TERM $pid; sleep 0.2; kill -KILL $pid; "
         "wait $pid",

@@ -297,7 +297,7 @@ TEST(Simulate, OneTokenOneDimensionAndDegenerateStartsRun) {
 }
 
 // A film of pictures takes many seconds; the signal comes when the first table is there.
-TEST(Simulate, AnInterruptWhileResultsAreWrittenLeavesARunToBeTakenUp) {
+TEST(Simulate, ASignalWhileResultsAreWrittenLeavesARunToBeTakenUp) {
     const Folder folder;
     const Outcome stopped = run_program(
         "simulate peri-ln post-ln --dim 3 --tokens 300 --animate --samples 300 --layers 300 --figure-format png --out "
